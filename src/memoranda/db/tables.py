@@ -1,0 +1,278 @@
+"""The schema (the spec's models.py), as SQLAlchemy Core tables. Source: spec 2.1.
+
+Columns of the spec come first and keep their names and types; own columns follow under `# own`.
+`link` holds every occurrence of a link; `relation` is derived from it (architecture row 17).
+`note_name` holds every name a link may use; `index_meta` small facts about the index itself.
+
+The FTS5 table is made by the migration, for SQLite alone (`repositories.search_sqlite` owns its
+columns); the vector tables are the spec's.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+project = Table(
+    "project",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("external_id", String, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("permalink", Text, unique=True),
+    Column("is_active", Boolean, nullable=False, server_default=text("1")),
+    Column("is_default", Boolean, nullable=False, server_default=text("0")),
+    Column("created_at", DateTime, nullable=False),
+    Column("updated_at", DateTime, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+entity = Table(
+    "entity",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("external_id", String, nullable=False, unique=True),
+    Column("title", Text, nullable=False),
+    Column("note_type", Text, index=True),
+    Column("content_type", Text, nullable=False, server_default="text/markdown"),
+    Column("file_path", Text, nullable=False),
+    Column("permalink", Text),
+    Column("entity_metadata", Text),
+    Column("content", Text),
+    Column("mtime", Float),
+    Column("size", Integer),
+    Column("checksum", Text),
+    Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
+    Column("created_at", DateTime, nullable=False),
+    Column("updated_at", DateTime, nullable=False),
+    Column("created_by", Text),
+    Column("last_updated_by", Text),
+    # own
+    Column("mtime_ns", BigInteger, nullable=False),
+    Column("ctime_ns", BigInteger, nullable=False),
+    Column("inode", BigInteger, nullable=False),
+    Column("note_created", DateTime, nullable=False),
+    Column("note_modified", DateTime, nullable=False),
+    Column("tags", Text, nullable=False, server_default="[]"),
+    Column("aliases", Text, nullable=False, server_default="[]"),
+    Column("wanted_permalink", Text, nullable=False),
+    Column("permalink_class", Integer, nullable=False),
+    Column("hashed_permalink", Text, nullable=False),
+    Column("encoding", Text, nullable=False, server_default="utf-8"),
+    Column("problems", Text, nullable=False, server_default="[]"),
+    Column("links_dirty", Boolean, nullable=False, server_default=text("0")),
+    UniqueConstraint("permalink", "project_id"),
+    UniqueConstraint("file_path", "project_id"),
+    Index("ix_entity_wanted", "project_id", "wanted_permalink"),
+    Index("ix_entity_hashed", "project_id", "hashed_permalink"),
+    Index("ix_entity_mtime", "project_id", "mtime_ns"),
+    sqlite_autoincrement=True,
+)
+Index(
+    "ix_entity_links_dirty",
+    entity.c.project_id,
+    sqlite_where=entity.c.links_dirty,
+    postgresql_where=entity.c.links_dirty,
+)
+
+observation = Table(
+    "observation",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("external_id", String, nullable=False, unique=True),
+    Column("content", Text, nullable=False),
+    Column("category", Text, index=True),
+    Column("context", Text),
+    Column("tags", Text),
+    Column("permalink", Text),
+    Column(
+        "entity_id",
+        Integer,
+        ForeignKey("entity.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    ),
+    Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
+    Column("created_at", DateTime, nullable=False),
+    Column("updated_at", DateTime, nullable=False),
+    # own
+    Column("ordinal", Integer, nullable=False),
+    Column("line", Integer, nullable=False),
+    Column("end_line", Integer, nullable=False),
+    Column("block_id", Text),
+    Column("attributes", Text),
+    Column("heading_path", Text),
+    sqlite_autoincrement=True,
+)
+
+relation = Table(
+    "relation",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("external_id", String, nullable=False, unique=True),
+    Column("from_id", Integer, ForeignKey("entity.id", ondelete="CASCADE"), nullable=False),
+    Column("to_id", Integer, ForeignKey("entity.id", ondelete="SET NULL"), index=True),
+    Column("to_name", Text, nullable=False),
+    Column("relation_type", Text, nullable=False),
+    Column("context", Text),
+    Column("permalink", Text),
+    Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
+    Column("created_at", DateTime, nullable=False),
+    Column("updated_at", DateTime, nullable=False),
+    # own
+    Column("target", Text, nullable=False),
+    Column("line", Integer, nullable=False),
+    sqlite_autoincrement=True,
+)
+Index(
+    "uq_relation_resolved",
+    relation.c.from_id,
+    relation.c.to_id,
+    relation.c.relation_type,
+    unique=True,
+    sqlite_where=relation.c.to_id.is_not(None),
+    postgresql_where=relation.c.to_id.is_not(None),
+)
+Index(
+    "uq_relation_unresolved",
+    relation.c.from_id,
+    relation.c.to_name,
+    relation.c.relation_type,
+    unique=True,
+    sqlite_where=relation.c.to_id.is_(None),
+    postgresql_where=relation.c.to_id.is_(None),
+)
+
+# own: every occurrence of a link, in document order. `key` and `root_key` are what resolution
+# compares (model.address.lookup_key): a Markdown link has its path relative to the note as `key` and
+# the path from the root as `root_key`; the other forms have only `key`.
+link = Table(
+    "link",
+    metadata,
+    Column("entity_id", Integer, ForeignKey("entity.id", ondelete="CASCADE"), nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
+    Column("to_id", Integer, ForeignKey("entity.id", ondelete="SET NULL"), index=True),
+    Column("key", Text, nullable=False),
+    Column("root_key", Text),
+    Column("slug_key", Text, nullable=False),
+    Column("form", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("anchor", Text),
+    Column("label", Text),
+    Column("relation_type", Text, nullable=False),
+    Column("context", Text),
+    Column("is_attachment", Boolean, nullable=False),
+    Column("line", Integer, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    PrimaryKeyConstraint("entity_id", "ordinal"),
+    Index("ix_link_key", "project_id", "key"),
+    Index("ix_link_root_key", "project_id", "root_key", sqlite_where=text("root_key IS NOT NULL")),
+    Index("ix_link_slug_key", "project_id", "slug_key"),
+    sqlite_with_rowid=False,
+)
+
+# own: every name by which a link or a person may call a note; `kind` orders them, best first
+# (repositories.names.NameKind).
+note_name = Table(
+    "note_name",
+    metadata,
+    Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
+    Column("key", Text, nullable=False),
+    Column("kind", Integer, nullable=False),
+    Column(
+        "entity_id",
+        Integer,
+        ForeignKey("entity.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    ),
+    PrimaryKeyConstraint("project_id", "key", "kind", "entity_id"),
+    sqlite_with_rowid=False,
+)
+
+# own: files that failed, for the circuit breaker (row 22) and for `status`.
+file_failure = Table(
+    "file_failure",
+    metadata,
+    Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
+    Column("file_path", Text, nullable=False),
+    Column("checksum", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("failed_at", DateTime, nullable=False),
+    PrimaryKeyConstraint("project_id", "file_path"),
+)
+
+# own: facts about the index itself (parser version, end of the last full sync, ...), JSON values.
+index_meta = Table(
+    "index_meta",
+    metadata,
+    Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
+    Column("key", Text, nullable=False),
+    Column("value", Text, nullable=False),
+    PrimaryKeyConstraint("project_id", "key"),
+)
+
+search_vector_chunks = Table(
+    "search_vector_chunks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column(
+        "entity_id",
+        Integer,
+        ForeignKey("entity.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    ),
+    Column("chunk_text", Text, nullable=False),
+    Column("chunk_index", Integer, nullable=False),
+    Column("project_id", Integer, ForeignKey("project.id")),
+    Column("created_at", DateTime),
+    Column("updated_at", DateTime),
+)
+
+search_vector_embeddings = Table(
+    "search_vector_embeddings",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column(
+        "chunk_id",
+        Integer,
+        ForeignKey("search_vector_chunks.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    ),
+    Column("embedding", LargeBinary, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("created_at", DateTime),
+)

@@ -1,0 +1,316 @@
+"""Every error Memoranda raises on purpose, as one tree.
+
+    MemorandaError
+    ├── InvalidArgument            a value the caller gave cannot be used
+    │   └── InvalidUri             a memory:// address breaks the rules of spec 7.2
+    ├── EditMismatch               find_replace found another number of places than expected
+    ├── ProjectError
+    │   ├── ProjectNotFound        no project of that name
+    │   └── ProjectConflict        name or folder already taken, nested, or not allowed
+    ├── NoteNotFound               no note by that name
+    ├── AmbiguousName              several notes by that name
+    ├── NoteExists                 a file is already there
+    ├── Conflict                   the file is not what the caller last read
+    ├── NotIndexed                 the file is written, the index will follow
+    ├── OutsideProject             the path leaves the project's folder
+    ├── NotReady                   something is still starting
+    ├── ReadOnly                   the folder or the server does not take writes
+    ├── FileProblem                reading or writing a file failed
+    │   ├── RootMissing            the project's folder is not there
+    │   └── DiskFull               no space left
+    ├── ConfigProblem              the configuration cannot be used
+    └── DatabaseProblem            the index database failed
+        ├── DatabaseBusy           another process holds it
+        └── DatabaseDamaged        it is not ours, newer, or corrupt
+
+An error is a value: fields for programs, a message that names the thing, and a hint that says what
+to do next. Front ends map types and `code` (the codes of the tool contract); nobody reads messages.
+A file that fails while many are indexed is not an error but data, see `model.sync.FileFailure`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class MemorandaError(Exception):
+    """Root of the tree.
+
+    Attributes:
+        code: stable upper-case word for programs (MCP error code).
+        message: one sentence without a final full stop that names the thing.
+        hint: what to do next, one sentence; may be empty.
+    """
+
+    code: ClassVar[str] = "ERROR"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def fields(self) -> dict[str, object]:
+        """Machine-readable details beside code, message and hint; JSON values only."""
+        return {}
+
+
+class InvalidArgument(MemorandaError):
+    """A value the caller gave cannot be used.
+
+    Attributes:
+        parameter: the name of the parameter, as the caller knows it.
+    """
+
+    code = "INVALID_ARGUMENT"
+
+    def __init__(self, parameter: str, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.parameter = parameter
+
+    def fields(self) -> dict[str, object]:
+        return {"parameter": self.parameter}
+
+
+class InvalidUri(InvalidArgument):
+    """A memory:// address that breaks spec 7.2."""
+
+    code = "INVALID_URI"
+
+    def __init__(self, uri: str, reason: str) -> None:
+        super().__init__(
+            "path",
+            f"{uri!r} is not a valid memory:// address: {reason}",
+            hint="Use memory://<permalink>, for example memory://research/deep-work.",
+        )
+        self.uri = uri
+        self.reason = reason
+
+
+class EditMismatch(MemorandaError):
+    """The text to find occurs another number of times than expected. Nothing was changed."""
+
+    code = "INVALID_ARGUMENT"
+
+    def __init__(self, path: str, found: int, expected: int) -> None:
+        super().__init__(
+            f"find_text occurs {found} times in {path}, expected {expected}",
+            hint="Give a longer find_text, or set expected_replacements to the number you mean.",
+        )
+        self.path, self.found, self.expected = path, found, expected
+
+    def fields(self) -> dict[str, object]:
+        return {"parameter": "find_text", "found": self.found, "expected": self.expected}
+
+
+class ProjectError(MemorandaError):
+    """Something about a project."""
+
+    code = "INVALID_ARGUMENT"
+
+
+class ProjectNotFound(ProjectError):
+    """No project of that name, or none at all. Never replaced by the default."""
+
+    code = "PROJECT_NOT_FOUND"
+
+    def __init__(self, name: str | None, known: Sequence[str]) -> None:
+        if name is None:
+            message = "No project is configured"
+            hint = "Run `memoranda up PATH`, or call create_memory_project."
+        else:
+            message = f"There is no project {name!r}"
+            hint = f"Known projects: {', '.join(known)}." if known else "No project is configured."
+        super().__init__(message, hint=hint)
+        self.name, self.known = name, tuple(known)
+
+    def fields(self) -> dict[str, object]:
+        return {"name": self.name, "projects": list(self.known)}
+
+
+class ProjectConflict(ProjectError):
+    """Name or folder already taken, nested in another project, or not allowed as a project."""
+
+    def __init__(self, message: str, *, hint: str = "", parameter: str = "path") -> None:
+        super().__init__(message, hint=hint)
+        self.parameter = parameter
+
+    def fields(self) -> dict[str, object]:
+        return {"parameter": self.parameter}
+
+
+class NoteNotFound(MemorandaError):
+    """No note by that name.
+
+    Attributes:
+        near: up to five permalinks of notes with a similar name, best first.
+    """
+
+    code = "NOTE_NOT_FOUND"
+
+    def __init__(self, name: str, near: Sequence[str] = ()) -> None:
+        hint = f"Near: {', '.join(near)}." if near else "Find it with search_notes."
+        super().__init__(f"There is no note {name!r}", hint=hint)
+        self.name, self.near = name, tuple(near)
+
+    def fields(self) -> dict[str, object]:
+        return {"name": self.name, "near": list(self.near)}
+
+
+class AmbiguousName(MemorandaError):
+    """Several notes by that name.
+
+    Attributes:
+        candidates: file paths, alphabetical.
+    """
+
+    code = "AMBIGUOUS_NAME"
+
+    def __init__(self, name: str, candidates: Sequence[str]) -> None:
+        super().__init__(
+            f"{name!r} names {len(candidates)} notes: {', '.join(candidates[:10])}",
+            hint="Give the path or the permalink of the one you mean.",
+        )
+        self.name, self.candidates = name, tuple(candidates)
+
+    def fields(self) -> dict[str, object]:
+        return {"name": self.name, "candidates": list(self.candidates)}
+
+
+class NoteExists(MemorandaError):
+    """A file is already there; it was not touched."""
+
+    code = "NOTE_EXISTS"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path} already exists",
+            hint="Pass overwrite=true to replace it, or change it with edit_note.",
+        )
+        self.path = path
+
+    def fields(self) -> dict[str, object]:
+        return {"file_path": self.path}
+
+
+class Conflict(MemorandaError):
+    """The file is not what the caller last read; it was not touched."""
+
+    code = "CONFLICT"
+
+    def __init__(self, path: str, checksum: str) -> None:
+        super().__init__(
+            f"{path} was changed since it was read",
+            hint="Read it again and repeat the edit on the new text.",
+        )
+        self.path, self.checksum = path, checksum
+
+    def fields(self) -> dict[str, object]:
+        return {"file_path": self.path, "checksum": self.checksum}
+
+
+class NotIndexed(MemorandaError):
+    """The file is written, but the index could not take it yet."""
+
+    code = "NOT_INDEXED"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"{path} is written but not indexed yet: {reason}",
+            hint="The file is safe; the next sync indexes it. Do not write it again.",
+        )
+        self.path, self.reason = path, reason
+
+    def fields(self) -> dict[str, object]:
+        return {"file_path": self.path, "reason": self.reason}
+
+
+class OutsideProject(MemorandaError):
+    """The path leaves the project's folder, directly or through a symbolic link."""
+
+    code = "OUTSIDE_PROJECT"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path!r} is outside the project's folder",
+            hint="Give a path relative to the project's folder, without '..'.",
+        )
+        self.path = path
+
+    def fields(self) -> dict[str, object]:
+        return {"path": self.path}
+
+
+class NotReady(MemorandaError):
+    """Something is still starting; the same call works later."""
+
+    code = "NOT_READY"
+
+
+class ReadOnly(MemorandaError):
+    """The folder or the server does not take writes."""
+
+    code = "READ_ONLY"
+
+
+class FileProblem(MemorandaError):
+    """Reading or writing a file failed.
+
+    Attributes:
+        path: project-relative path, or the project's folder for `RootMissing`.
+    """
+
+    code = "IO_ERROR"
+
+    def __init__(self, path: str, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+    def fields(self) -> dict[str, object]:
+        return {"path": self.path}
+
+
+class RootMissing(FileProblem):
+    """The project's folder is not there, is not a folder, or cannot be read."""
+
+
+class DiskFull(FileProblem):
+    """No space left; nothing was changed."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            path,
+            f"The disk is full: {path} was not changed",
+            hint="Free some space and repeat the call.",
+        )
+
+
+class ConfigProblem(MemorandaError):
+    """The configuration cannot be used. The file is never overwritten."""
+
+    code = "CONFIG_ERROR"
+
+    def __init__(
+        self, source: str, message: str, *, line: int | None = None, hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.source, self.line = source, line
+
+    def fields(self) -> dict[str, object]:
+        return {"source": self.source, "line": self.line}
+
+
+class DatabaseProblem(MemorandaError):
+    """The index database failed. The notes are not concerned."""
+
+    code = "IO_ERROR"
+
+
+class DatabaseBusy(DatabaseProblem):
+    """Another process holds the database for longer than the busy timeout."""
+
+    code = "NOT_READY"
+
+
+class DatabaseDamaged(DatabaseProblem):
+    """The database is foreign, newer than this program, or corrupt: it is set aside and rebuilt."""

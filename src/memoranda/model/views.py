@@ -1,0 +1,130 @@
+"""What the use cases answer with, as values: front ends turn them into text or JSON (`render`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memoranda.model.note import (
+    Heading,
+    IncomingRelation,
+    NoteRef,
+    ObservationItem,
+    OutgoingRelation,
+    ParsedNote,
+    RelatedNote,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteView:
+    """A note read from its file, with what the index knows around it.
+
+    Attributes:
+        text: the requested lines of the file's text (frontmatter included when they cover it).
+        start_line, end_line: 1-based, inclusive; the lines `text` holds (end < start when empty).
+        total_lines: lines of the whole file.
+        next_line: the line to go on with when `text` was cut, else None.
+    """
+
+    ref: NoteRef
+    parsed: ParsedNote
+    text: str
+    start_line: int
+    end_line: int
+    total_lines: int
+    next_line: int | None
+    observations: tuple[ObservationItem, ...]
+    relations: tuple[OutgoingRelation, ...]
+    backlinks: tuple[IncomingRelation, ...]
+    outline: tuple[Heading, ...]
+    related: tuple[RelatedNote, ...] = ()
+
+
+class WriteAction(StrEnum):
+    """What a write did to the file."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """A written note, as parsed back from its new bytes.
+
+    Attributes:
+        warnings: one sentence each, e.g. a link that was read as prose.
+        similar: up to three other notes with a near title (created notes only).
+        diff: unified diff, bounded; "" for a created note.
+    """
+
+    ref: NoteRef
+    action: WriteAction
+    observations: tuple[ObservationItem, ...]
+    relations: tuple[OutgoingRelation, ...]
+    warnings: tuple[str, ...] = ()
+    similar: tuple[NoteRef, ...] = ()
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteResult:
+    """A deleted note; `unresolved_backlinks` are the relations that now have no target."""
+
+    ref: NoteRef
+    unresolved_backlinks: tuple[IncomingRelation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A note and its neighbourhood (spec 8.6 ContextResult). `related` nearest first."""
+
+    view: NoteView
+    related: tuple[RelatedNote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextResult:
+    """Contexts of all notes that matched, in path order; `total` before the bound."""
+
+    path: str
+    contexts: tuple[Context, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryEntry:
+    """A file or folder in a listing. Folders: `count` notes below. Files: note fields."""
+
+    name: str
+    path: str
+    is_directory: bool
+    count: int = 0
+    title: str | None = None
+    permalink: str | None = None
+    updated_at: datetime | None = None
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryListing:
+    """Folders first, then files, each by name (case-blind)."""
+
+    path: str
+    entries: tuple[DirectoryEntry, ...]
+    page: int
+    page_size: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Recently modified notes (file time), newest first, ties by path."""
+
+    since: datetime
+    results: tuple[NoteRef, ...]
+    page: int
+    page_size: int
+    total: int
