@@ -26,7 +26,7 @@ class Clock(Protocol):
 class ProgressSink(Protocol):
     """Told how far a sync is; called from the event loop, must not block."""
 
-    def __call__(self, progress: Progress) -> None: ...
+    def __call__(self, progress: Progress, /) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,13 @@ relation = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("external_id", String, nullable=False, unique=True),
-    Column("from_id", Integer, ForeignKey("entity.id", ondelete="CASCADE"), nullable=False),
+    Column(
+        "from_id",
+        Integer,
+        ForeignKey("entity.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,  # the unique indexes below are partial and cannot find the rows of a note
+    ),
     Column("to_id", Integer, ForeignKey("entity.id", ondelete="SET NULL"), index=True),
     Column("to_name", Text, nullable=False),
     Column("relation_type", Text, nullable=False),

@@ -28,15 +28,20 @@ _ASCII_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 def slug(text: str) -> str:
     """The slug of one name: NFKC, lower case, letters, digits and marks kept, the rest one hyphen.
 
-    Letters and digits of every script are kept, and combining marks (Devanagari, Thai, Hebrew
-    points), so that no name of letters becomes empty. May return "" for a name of signs only.
+    Letters and digits of every script are kept, and combining marks after them (Devanagari, Thai,
+    Hebrew points), so that no name of letters becomes empty. May return "" for a name of signs only;
+    the invisible variation selector after an emoji is a sign.
 
     Source: spec 14.1, FORMAT "Title, permalink".
     """
     if _ASCII_SLUG.match(text):
         return text
     folded = unicodedata.normalize("NFKC", text).lower()
-    kept = [c if c.isalnum() or unicodedata.category(c)[0] == "M" else "-" for c in folded]
+    kept: list[str] = []
+    in_word = False
+    for sign in folded:
+        in_word = sign.isalnum() or (in_word and unicodedata.category(sign)[0] == "M")
+        kept.append(sign if in_word else "-")
     return "-".join(part for part in "".join(kept).split("-") if part)
 
 
@@ -95,7 +100,7 @@ def lookup_key(name: str) -> str:
     name = " ".join(name.casefold().split())
     while name.startswith(("./", "/")):
         name = name.lstrip("/") if name[0] == "/" else name[2:]
-    return name.removesuffix(".md")
+    return name.removesuffix(".md").strip()
 
 
 def normalized_target(name: str) -> str:

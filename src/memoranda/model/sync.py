@@ -146,3 +146,51 @@ class Progress:
 
     done: int
     total: int
+
+
+class SyncPhase(StrEnum):
+    """Where the index of a project stands."""
+
+    STARTING = "starting"
+    INDEXING = "indexing"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncState:
+    """The index of a project at one moment, for answers and for `status`.
+
+    Attributes:
+        phase: READY once a full sync ended, also while later ones run; FAILED when the last one raised.
+        progress: of the running sync, None when none runs.
+        last_scan: end of the last full sync of this process.
+        last_error: message of the error that ended the last sync, None after a good one.
+        report: of the last full sync of this process.
+    """
+
+    phase: SyncPhase = SyncPhase.STARTING
+    progress: Progress | None = None
+    last_scan: datetime | None = None
+    last_error: str | None = None
+    report: SyncReport | None = None
+
+    @property
+    def done(self) -> int:
+        """Files done in the running sync."""
+        return self.progress.done if self.progress else 0
+
+    @property
+    def total(self) -> int:
+        """Files to do in the running sync."""
+        return self.progress.total if self.progress else 0
+
+    @property
+    def failures(self) -> tuple[FileFailure, ...]:
+        """Files that could not be indexed at the last full sync."""
+        return self.report.failures if self.report else ()
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What the last full sync left out, with reasons."""
+        return self.report.skipped if self.report else ()

@@ -15,6 +15,8 @@ from memoranda.model.note import (
     ParsedNote,
     RelatedNote,
 )
+from memoranda.model.project import Counts, Project
+from memoranda.model.sync import FileFailure, SyncState
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +130,25 @@ class Activity:
     page: int
     page_size: int
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectInfo:
+    """Everything `status` and the project_info resource say about one project.
+
+    Attributes:
+        database_path: where the index is (absolute), `database_bytes` with its write-ahead log.
+        last_full_sync: end of the last sync of any process that changed or first checked something.
+        broken: notes with a fault in their frontmatter, by path.
+        notice: what happened to the database at opening ("" if nothing): set aside and why.
+    """
+
+    project: Project
+    counts: Counts
+    state: SyncState
+    database_path: str
+    database_bytes: int
+    last_full_sync: datetime | None = None
+    broken: tuple[NoteRef, ...] = ()
+    failures: tuple[FileFailure, ...] = ()
+    notice: str = ""

@@ -1,0 +1,83 @@
+# Memoranda: everything a developer or a curious user runs. Needs python3 (3.11 or later) and make.
+
+PYTHON ?= python3
+NOTES ?= examples/vault
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+DEVELOP := $(VENV)/.installed-dev
+# Old versions of pip know no dependency groups, so the group is read from pyproject.toml here.
+DEV_GROUP := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+# The example is tried in a configuration folder of its own, so that it leaves nothing in the home
+# folder. Notes of your own go into the usual one (BASIC_MEMORY_CONFIG_DIR, else ~/.basic-memory).
+ifeq ($(NOTES),examples/vault)
+run: export BASIC_MEMORY_CONFIG_DIR ?= $(CURDIR)/$(VENV)/example-config
+UP_FLAGS := --name example
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help run install develop test check lint format docs bench soak lock clean
+
+help: ## Show what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(INSTALLED) ## Index a folder of notes (NOTES=path, default the example) and say how to connect
+	@$(BIN)/memoranda up "$(NOTES)" $(UP_FLAGS)
+
+install: $(INSTALLED)
+develop: $(DEVELOP)
+
+test: $(DEVELOP) ## Run all tests (ARGS="-k name" passes options on to pytest)
+	$(BIN)/python -m pytest $(ARGS)
+
+check: lint test ## All checks and all tests: what must pass before a commit
+
+lint: $(DEVELOP) ## The checks without the tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
+
+format: $(DEVELOP) ## Format the code and fix what can be fixed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(DEVELOP) ## Write the generated parts of docs/reference anew
+	$(BIN)/python docs/generate.py
+
+bench: $(DEVELOP) ## Measure start, indexing and answers (ARGS="index --sizes 1000")
+	$(BIN)/python -m benchmarks $(ARGS)
+
+soak: $(DEVELOP) ## The long tests with full counts
+	MEMORANDA_SOAK=1 $(BIN)/python -m pytest $(ARGS)
+
+lock: ## Write constraints.txt anew from the newest versions that pyproject.toml allows
+	rm -rf $(VENV)/lock
+	mkdir -p $(VENV)
+	$(PYTHON) -m venv $(VENV)/lock
+	$(PYTHON) -c '$(DEV_GROUP)' > $(VENV)/lock/dev.txt
+	$(VENV)/lock/bin/python -m pip --disable-pip-version-check install --quiet -r $(VENV)/lock/dev.txt .
+	{ sed -n '/^#/p' constraints.txt; $(VENV)/lock/bin/python -m pip freeze --exclude memoranda; } > $(VENV)/lock/new.txt
+	mv $(VENV)/lock/new.txt constraints.txt
+
+clean: ## Remove the environment, caches and results (never notes)
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	rm -rf benchmarks/results
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(f"Memoranda needs Python 3.11 or later, $(PYTHON) is {v[0]}.{v[1]}; name another with: make PYTHON=python3.12 ..." if v < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+$(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet -c constraints.txt -e .
+	@touch $@
+
+$(DEVELOP): $(INSTALLED)
+	@$(BIN)/python -c '$(DEV_GROUP)' > $(VENV)/dev.txt
+	$(PIP) install --quiet -c constraints.txt -r $(VENV)/dev.txt
+	@touch $@

@@ -1,0 +1,171 @@
+"""How long an assistant waits: start, first answer and single calls, over stdio.
+
+Every figure is a ratio to a bare FastMCP server driven by the same client in the same run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import MEMORANDA, Figure, Report, environment, run
+from benchmarks.vault import make_vault
+
+_CALL_TIMEOUT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    command: Sequence[str]
+    env: Mapping[str, str]
+    log: Path
+
+
+def main(*, notes: int = 1000, repeat: int = 5, calls: int = 50) -> int:
+    """Measure our server on a vault of `notes`; returns how many figures are over."""
+    return asyncio.run(_main(notes, repeat, calls))
+
+
+async def _main(notes: int, repeat: int, calls: int) -> int:
+    import sys
+
+    import mcp.client.stdio  # noqa: F401  the client's own import is not to be timed
+
+    report = Report("latency")
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as temporary:
+        home = Path(temporary)
+        vault = home / "vault"
+        make_vault(vault, notes)
+        titles = await asyncio.to_thread(_titles, vault, calls)
+        env = environment(home, {"main": vault})
+        await asyncio.to_thread(run, [*MEMORANDA, "sync"], env, log=home / "sync.log")
+        floor = _Server(
+            [sys.executable, str(Path(__file__).with_name("floor_server.py"))],
+            env,
+            home / "floor.log",
+        )
+        ours = _Server([*MEMORANDA, "mcp"], env, home / "server.log")
+        await _starts(report, floor, ours, repeat)
+        await _calls(report, floor, ours, titles)
+    return report.over
+
+
+async def _starts(report: Report, floor: _Server, ours: _Server, repeat: int) -> None:
+    """Alternating, so that a change of the machine's load meets both."""
+    times: dict[str, list[float]] = {}
+    for _ in range(repeat):
+        for name, server in (("floor", floor), ("ours", ours)):
+            initialize, first = await _start(server)
+            times.setdefault(f"{name} initialize", []).append(initialize)
+            times.setdefault(f"{name} first search", []).append(first)
+    median = {name: statistics.median(values) for name, values in times.items()}
+    for name, value in median.items():
+        report.put(Figure(f"{name}: wall", value * 1000, "ms"))
+    for step, most in (("initialize", 1.15), ("first search", 1.5)):
+        ratio = median[f"ours {step}"] / median[f"floor {step}"]
+        report.put(Figure(f"{step}, times a bare server", ratio, "x", most))
+
+
+async def _start(server: _Server) -> tuple[float, float]:
+    started = time.perf_counter()
+    async with _session(server) as (session, _):
+        initialized = time.perf_counter() - started
+        await _call(session, "search_notes", {"query": "system memory"})
+        return initialized, time.perf_counter() - started
+
+
+async def _calls(report: Report, floor: _Server, ours: _Server, titles: Sequence[str]) -> None:
+    async with _session(floor) as (session, _):
+        bare = await _median(session, [("search_notes", {"query": title}) for title in titles])
+    report.put(Figure("floor call: p50", bare * 1000, "ms"))
+    jobs: dict[str, list[tuple[str, dict[str, Any]]]] = {
+        "write_note": [("write_note", _new_note(i, title)) for i, title in enumerate(titles)],
+        "search_notes": [
+            ("search_notes", {"query": title, "search_type": "fts"}) for title in titles
+        ],
+        "read_note": [("read_note", {"path": title}) for title in titles],
+        "build_context": [("build_context", {"path": title}) for title in titles],
+    }
+    async with _session(ours) as (session, process):
+        await _call(session, "search_notes", {"query": "warm"})
+        for name, job in jobs.items():
+            p50 = await _median(session, job)
+            report.put(Figure(f"{name}: p50", p50 * 1000, "ms"))
+            report.put(Figure(f"{name}, times a bare call", p50 / bare, "x", 4.0))
+        rss = await asyncio.to_thread(_rss_mb, process)
+        if rss is not None:
+            report.put(Figure("server after these calls: RSS", rss, "MB", 150.0))
+
+
+def _new_note(number: int, title: str) -> dict[str, Any]:
+    content = (
+        f"A paragraph that an assistant would save, with a link to [[{title}]].\n\n"
+        f"- [fact] Measured {number} times #bench\n- relates_to [[{title}]]\n"
+    )
+    return {"title": f"Bench {number}", "content": content, "directory": "bench", "tags": ["bench"]}
+
+
+def _titles(vault: Path, most: int) -> list[str]:
+    """File names without `.md`, every one a name that the server must find."""
+    return [path.stem for path in sorted(vault.rglob("*.md"))[:most]]
+
+
+async def _median(session: Any, job: Sequence[tuple[str, dict[str, Any]]]) -> float:
+    times = []
+    for tool, arguments in job:
+        started = time.perf_counter()
+        await _call(session, tool, arguments)
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+async def _call(session: Any, tool: str, arguments: dict[str, Any]) -> None:
+    result = await session.call_tool(tool, arguments)
+    if result.is_error:
+        raise RuntimeError(f"{tool} {arguments}: {result.content}")
+
+
+@asynccontextmanager
+async def _session(server: _Server) -> AsyncIterator[tuple[Any, set[int]]]:
+    """An initialized client session, and the processes that were started for it."""
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    from mcp import ClientSession
+
+    before = _children()
+    parameters = StdioServerParameters(
+        command=server.command[0], args=list(server.command[1:]), env=dict(server.env)
+    )
+    with server.log.open("w") as log:
+        async with (
+            stdio_client(parameters, errlog=log) as (reader, writer),
+            ClientSession(reader, writer, read_timeout_seconds=_CALL_TIMEOUT_S) as session,
+        ):
+            await session.initialize()
+            yield session, _children() - before
+
+
+def _children() -> set[int]:
+    """Child processes of this one (Linux; elsewhere none are known)."""
+    found: set[int] = set()
+    for file in Path("/proc/self/task").glob("*/children"):
+        found |= {int(word) for word in file.read_text().split()}
+    return found
+
+
+def _rss_mb(processes: set[int]) -> float | None:
+    """Resident memory of these processes, None where /proc does not tell."""
+    total = 0.0
+    for process in processes:
+        status = Path(f"/proc/{process}/status")
+        if found := re.search(r"VmRSS:\s+(\d+)", status.read_text()):
+            total += int(found[1]) / 1024
+    return total or None

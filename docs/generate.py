@@ -1,0 +1,208 @@
+"""Fill the generated parts of docs/reference from what they describe, or check that they are current.
+
+    python docs/generate.py            write
+    python docs/generate.py --check    fail when a page is not what it should be
+
+A part lies between `<!-- generated: NAME -->` and `<!-- end -->`; the rest of a page is written by
+hand. A command, tool or setting without a description is an error here, so none goes undocumented.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+REFERENCE = Path(__file__).resolve().parent / "reference"
+_PART = r"(<!-- generated: {name} -->\n)(.*?)(<!-- end -->)"
+
+
+def pages() -> dict[str, Callable[[], str]]:
+    """Page name (without `.md`) -> what makes its generated part."""
+    return {"cli": cli, "tools": tools, "configuration": configuration}
+
+
+def filled(name: str, page: str) -> str:
+    """The page's text with its generated part made anew.
+
+    Raises:
+        ValueError: the page has no such part, or more than one.
+    """
+    part = re.compile(_PART.format(name=name), re.DOTALL)
+    if len(part.findall(page)) != 1:
+        raise ValueError(f"docs/reference/{name}.md needs one part <!-- generated: {name} -->")
+    text = pages()[name]()
+    return part.sub(lambda match: f"{match[1]}\n{text.strip()}\n\n{match[3]}", page)
+
+
+def cli() -> str:
+    """Every command with its arguments and options."""
+    import typer
+
+    from memoranda.cli.application import application
+
+    blocks = []
+    for path, command in _commands("memoranda", typer.main.get_command(application())):
+        words = [
+            param.metavar or f"[{str(param.name).upper()}]"
+            for param in command.params
+            if param.param_type_name == "argument"
+        ]
+        options = [param for param in command.params if param.param_type_name == "option"]
+        usage = " ".join([path, *words, *(["[OPTIONS]"] if options else [])])
+        blocks.append(f"## `{path}`\n\n```text\n{usage}\n```\n\n{_paragraphs(command.help)}")
+        rows = [
+            (_option_names(param), _told(path, param.name, param.help), _default(param))
+            for param in command.params
+        ]
+        if rows:
+            blocks.append(_table(("Argument or option", "Meaning", "Default"), rows))
+    return "\n\n".join(blocks)
+
+
+def tools() -> str:
+    """Every MCP tool with its parameters."""
+    from memoranda.mcp.table import TOOLS
+
+    blocks = []
+    for tool in TOOLS:
+        hints = [
+            "only reads" if tool.read_only else "writes",
+            *(["may destroy"] if tool.destructive else []),
+            *(["harmless to repeat"] if tool.idempotent else []),
+        ]
+        blocks.append(f"## `{tool.name}`\n\n{_told(tool.name, '', tool.description)}")
+        blocks.append(f"Hints for clients: {', '.join(hints)}.")
+        rows = [
+            (
+                f"`{param.name}`" + (" (required)" if param.required else ""),
+                _kind(param),
+                param.description,
+                f"`{json.dumps(param.default)}`" if param.default not in (None, (), {}) else "",
+                ", ".join(f"`{alias}`" for alias in param.aliases),
+            )
+            for param in tool.all_params
+        ]
+        blocks.append(_table(("Parameter", "Kind", "Meaning", "Default", "Also accepted"), rows))
+    return "\n\n".join(blocks)
+
+
+def configuration() -> str:
+    """Every setting with its variable and default."""
+    from memoranda.settings import ENV_PREFIX, Settings
+
+    told = _attributes(inspect.getdoc(Settings) or "")
+    rows = []
+    for name, field in Settings.model_fields.items():
+        default = {} if field.default_factory else field.default
+        rows.append(
+            (
+                f"`{name}`",
+                f"`{ENV_PREFIX}{name.upper()}`",
+                f"`{json.dumps(default)}`",
+                _sentence(_told("Settings", name, field.description or told.get(name))),
+            )
+        )
+    return _table(("Key", "Environment variable", "Default", "Meaning"), rows)
+
+
+def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield path, command
+        return
+    for name, each in inner.items():
+        yield from _commands(f"{path} {name}", each)
+
+
+def _option_names(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return f"`{param.metavar or str(param.name).upper()}`"
+    names = ", ".join(f"`{name}`" for name in param.opts)
+    return names if param.is_flag or not param.metavar else f"{names} `{param.metavar}`"
+
+
+def _default(param: Any) -> str:
+    if param.default in (None, False, "") or callable(param.default):
+        return "required" if param.required else ""
+    return f"`{param.default}`"
+
+
+def _kind(param: Any) -> str:
+    words = [str(param.kind)]
+    if param.choices:
+        words.append("one of " + ", ".join(f"`{choice}`" for choice in param.choices))
+    if param.minimum is not None and param.maximum is not None:
+        words.append(f"{param.minimum:,} to {param.maximum:,}")
+    elif param.minimum is not None:
+        words.append(f"at least {param.minimum:,}")
+    return ", ".join(words)
+
+
+def _attributes(docstring: str) -> dict[str, str]:
+    """The `Attributes:` of a Google style docstring: name -> text."""
+    section = docstring.partition("Attributes:\n")[2].partition("\n\n")[0]
+    found: dict[str, str] = {}
+    name = ""
+    for line in inspect.cleandoc(section).splitlines():
+        if match := re.match(r"(\w+): (.*)", line):
+            name = match[1]
+            found[name] = match[2]
+        elif name:
+            found[name] += f" {line.strip()}"
+    return found
+
+
+def _told(owner: str, name: str | None, text: str | None) -> str:
+    if not text:
+        raise ValueError(f"{owner} {name}: no description")
+    return text
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _paragraphs(text: str | None) -> str:
+    """Help text with one sentence a line, as in the rest of the documentation."""
+    whole = [" ".join(part.split()) for part in (text or "").split("\n\n")]
+    return "\n\n".join(re.sub(r"(?<=[.:]) (?=[A-Z])", "\n", part) for part in whole)
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |"
+        for line in lines
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or check all pages; returns 1 when `--check` finds one that is not current."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args(arguments).check
+    stale = []
+    for name in pages():
+        file = REFERENCE / f"{name}.md"
+        before = file.read_text(encoding="utf-8")
+        after = filled(name, before)
+        if before == after:
+            continue
+        if check:
+            stale.append(file.name)
+        else:
+            file.write_text(after, encoding="utf-8")
+            print(f"wrote {file.name}")
+    if stale:
+        print(f"not current: {', '.join(stale)}; run: make docs", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""The commands, joined to one typer application.
+
+Commands import what they work with inside their functions; importing this module costs the parser
+alone. Help is plain text: typer's rich help would load rich for every `--help`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from memoranda.cli.commands import (
+    config,
+    mcp,
+    project,
+    read,
+    reindex,
+    search,
+    status,
+    sync,
+    up,
+)
+from memoranda.cli.errors import WRONG_USAGE, guarded, report
+from memoranda.cli.output import write_note, write_text
+
+_ABOUT = """Your notes, as a memory that every assistant shares.
+
+Start with `memoranda up PATH`: it indexes a folder of Markdown notes and says how to connect an
+assistant. Indexing never changes a note.
+"""
+
+
+def application() -> typer.Typer:
+    """The application with all commands; built once a process."""
+    app = typer.Typer(
+        name="memoranda",
+        help=_ABOUT,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    app.callback()(_root)
+    app.command()(up.up)
+    app.command()(mcp.mcp)
+    app.add_typer(project.commands, name="project")
+    app.command()(sync.sync)
+    app.command()(status.status)
+    app.command()(search.search)
+    app.command()(read.read)
+    app.command()(reindex.reindex)
+    app.add_typer(config.commands, name="config")
+    return app
+
+
+def run_application(arguments: Sequence[str]) -> int:
+    """Parse and run one command line.
+
+    Returns:
+        The exit code; wrong usage is reported here, other errors by `errors.guarded`.
+    """
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    as_json = "--json" in options
+
+    if unreadable := [word for word in arguments if not _is_text(word)]:
+        shown = ascii(unreadable[0])
+        report("USAGE", f"{shown} is not text in the terminal's encoding", as_json=as_json)
+        return WRONG_USAGE
+
+    def work() -> int:
+        app = application()
+        if (text := _help(app, options)) is not None:
+            write_text(text)
+            return 0
+        try:
+            result = app(args=list(arguments), prog_name="memoranda", standalone_mode=False)
+        except typer.TyperException as error:
+            return _report_usage(error, as_json=as_json)
+        except typer.Exit as ended:
+            return ended.exit_code
+        return result if isinstance(result, int) else 0
+
+    return guarded(work, as_json=as_json)
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version and end.", is_eager=True)
+    ] = False,
+) -> None:
+    if version:
+        from memoranda.cli.version import version as installed_version
+
+        write_text(f"memoranda {installed_version()}")
+        raise typer.Exit
+
+
+def _help(app: typer.Typer, options: Sequence[str]) -> str | None:
+    """The help that is asked for, else None; made without parsing, which would load pydantic."""
+    if not {"--help", "-h"} & set(options):
+        return None
+    command = typer.main.get_command(app)
+    context = typer.Context(command, info_name="memoranda", **command.context_settings)
+    for word in options:
+        inner = getattr(command, "commands", None)
+        if inner is None or word.startswith("-"):
+            break
+        if word not in inner:
+            return None  # the parser says that there is no such command
+        command = inner[word]
+        context = typer.Context(command, parent=context, info_name=word)
+    return context.get_help()
+
+
+def _report_usage(error: typer.TyperException, *, as_json: bool) -> int:
+    context = getattr(error, "ctx", None)
+    message = error.format_message()
+    if context is not None and message == context.get_help():  # a command group without a command
+        write_note(message)
+        return WRONG_USAGE
+    path = context.command_path if context is not None else "memoranda"
+    report("USAGE", message.rstrip("."), hint=f"See `{path} --help`.", as_json=as_json)
+    return WRONG_USAGE
+
+
+def _is_text(word: str) -> bool:
+    """Whether every byte of the argument could be decoded."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

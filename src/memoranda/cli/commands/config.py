@@ -1,0 +1,86 @@
+"""`memoranda config ...`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memoranda.cli.options import EveryProjectOption, JsonOption
+
+if TYPE_CHECKING:
+    from memoranda.config import Settings
+
+commands = typer.Typer(
+    help="Look at the configuration.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@commands.callback()
+def _group() -> None:
+    """Look at the configuration."""
+
+
+@commands.command()
+def show(project: EveryProjectOption = None, as_json: JsonOption = False) -> None:
+    """Print the settings in force and the files they come from.
+
+    Environment variables win over the file, the file wins over the defaults.
+    """
+    from memoranda.cli.output import write_json, write_text
+    from memoranda.config import (
+        config_dir,
+        configured_projects,
+        find_project,
+        load_settings,
+        log_file,
+    )
+
+    settings = load_settings()
+    values = shown_settings(settings)
+    if project:
+        chosen = find_project(configured_projects(settings), project)
+        values["projects"] = {
+            name: entry for name, entry in values["projects"].items() if name == chosen.name
+        }
+    places = {
+        "config_file": str(config_dir() / "config.json"),
+        "config_folder": str(config_dir()),
+        "log_file": str(log_file()),
+    }
+    if as_json:
+        write_json(places | {"settings": values})
+    else:
+        write_text("\n".join(_lines(places) + _lines(values)))
+
+
+def shown_settings(settings: Settings) -> dict[str, Any]:
+    """All settings as JSON values; the password in a connection string is not shown."""
+    values = settings.model_dump(mode="json")
+    if values.get("database_url"):
+        values["database_url"] = _without_password(values["database_url"])
+    return values
+
+
+def _without_password(url: str) -> str:
+    from urllib.parse import urlsplit, urlunsplit
+
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    user, _, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:***@{host}"))
+
+
+def _lines(values: dict[str, Any]) -> list[str]:
+    from json import dumps
+
+    lines = []
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            lines.append(f"{name}:")
+            lines += [f"  {key} = {dumps(item, ensure_ascii=False)}" for key, item in value.items()]
+        else:
+            shown = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
+            lines.append(f"{name} = {shown}")
+    return lines

@@ -1,0 +1,53 @@
+"""`memoranda read`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memoranda.cli.options import JsonOption, ProjectOption
+
+if TYPE_CHECKING:
+    from memoranda.container import Container
+    from memoranda.model.project import Project
+    from memoranda.model.views import NoteView
+
+
+def read(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Path, title, permalink, alias or memory:// address of a note."
+        ),
+    ],
+    start_line: Annotated[
+        int | None, typer.Option("--start-line", min=1, help="First line to print.")
+    ] = None,
+    end_line: Annotated[
+        int | None, typer.Option("--end-line", min=1, help="Last line to print.")
+    ] = None,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a note as it is in its file."""
+    from memoranda.cli.freshness import WHOLE, brought_up_to_date
+    from memoranda.cli.output import write_json, write_text
+    from memoranda.cli.session import opened, with_container
+
+    async def work(container: Container) -> tuple[Project, NoteView]:
+        chosen = container.find_project(project)
+        workspace = await opened(container, chosen)
+        await brought_up_to_date(workspace)
+        view = await workspace.notes.read(
+            name, start_line=start_line, end_line=end_line, max_chars=WHOLE
+        )
+        return chosen, view
+
+    chosen, view = with_container(work)
+    if as_json:
+        from memoranda.render.notes import view_data
+
+        write_json(view_data(view, chosen, WHOLE))
+    else:
+        write_text(view.text)

@@ -1,0 +1,73 @@
+"""`memoranda sync`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memoranda.cli.options import EveryProjectOption, JsonOption
+
+if TYPE_CHECKING:
+    from memoranda.container import Container
+    from memoranda.errors import MemorandaError
+    from memoranda.model.project import Project
+    from memoranda.model.sync import SyncReport
+
+
+def sync(project: EveryProjectOption = None, as_json: JsonOption = False) -> int:
+    """Bring the index up to date with the files.
+
+    Says what is new, modified, moved or deleted, and which files failed. Files that fail do not
+    make the command fail; a folder that is missing does, and so does a folder of which no file
+    could be read.
+    """
+    from memoranda.cli.errors import FAILED, report
+    from memoranda.cli.output import write_json, write_text
+    from memoranda.cli.reports import nothing_read, report_json, report_text
+    from memoranda.cli.session import with_container
+
+    async def work(
+        container: Container,
+    ) -> tuple[list[tuple[Project, SyncReport]], list[MemorandaError]]:
+        return await _sync_all(container, project)
+
+    done, errors = with_container(work)
+    if len(errors) == 1 and not done:
+        raise errors[0]
+    if as_json:
+        write_json(
+            {
+                "projects": [report_json(synced.name, result) for synced, result in done],
+                "errors": [
+                    {"code": error.code, "message": error.message, "hint": error.hint}
+                    for error in errors
+                ],
+            }
+        )
+    else:
+        for synced, result in done:
+            write_text(report_text(synced.name, result))
+        for error in errors:
+            report(error.code, error.message, hint=error.hint, as_json=False)
+    failed = errors or any(nothing_read(result) for _, result in done)
+    return FAILED if failed else 0
+
+
+async def _sync_all(
+    container: Container, name: str | None
+) -> tuple[list[tuple[Project, SyncReport]], list[MemorandaError]]:
+    """Sync every selected project; one that fails does not keep the others from it."""
+    from memoranda.cli.progress import progress_bar
+    from memoranda.cli.selection import selected
+    from memoranda.cli.session import opened
+    from memoranda.errors import MemorandaError
+
+    done: list[tuple[Project, SyncReport]] = []
+    errors: list[MemorandaError] = []
+    for project in selected(container, name):
+        try:
+            workspace = await opened(container, project)
+            with progress_bar(project.name) as progress:
+                done.append((project, await workspace.sync.full_sync(progress=progress)))
+        except MemorandaError as error:
+            errors.append(error)
+    return done, errors

@@ -1,0 +1,34 @@
+"""Commands that answer from the index first bring it up to date, so that no answer is stale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memoranda.container import Workspace
+    from memoranda.model.sync import SyncReport
+
+WHOLE = 1_000_000_000
+"""Characters of an answer: a person asked for it, so nothing is cut."""
+
+
+async def brought_up_to_date(workspace: Workspace) -> SyncReport | None:
+    """Index what changed in the folder; costs a look at each file when nothing did.
+
+    Returns:
+        What was done, None when another process is indexing this project just now (said on stderr;
+        the answer then comes from what is indexed so far).
+
+    Raises:
+        RootMissing: the project's folder is not there.
+    """
+    from memoranda.cli.output import write_note
+    from memoranda.cli.progress import progress_bar
+    from memoranda.errors import DatabaseBusy
+
+    try:
+        with progress_bar(workspace.project.name) as progress:
+            return await workspace.sync.full_sync(progress=progress)
+    except DatabaseBusy:
+        write_note("note: another process is indexing this project; the answer may not be complete")
+        return None

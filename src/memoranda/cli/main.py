@@ -1,0 +1,77 @@
+"""The console command: streams, the ways out, and the two fast paths.
+
+Start-up time is a feature, so this module imports nothing beyond `sys`: `--version` and a plain
+`mcp` never load the command line parser, `--help` never loads anything that does work.
+
+Exit codes: 0 done, 1 the thing asked for failed, 2 wrong usage, 130 interrupted, 141 the reader of
+our output went away.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+def main() -> None:
+    """Run the command line of this process and end it."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; errors are reported, none are raised.
+
+    Returns:
+        The exit code.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names on disk may hold what cannot be encoded
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            return _dispatch(list(arguments))
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return PIPE_CLOSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _dispatch(arguments: list[str]) -> int:
+    match arguments:
+        case ["--version" | "-V"]:
+            from memoranda.cli.output import write_text
+            from memoranda.cli.version import version
+
+            write_text(f"memoranda {version()}")
+            return 0
+        case ["mcp"]:
+            return _serve(None)
+        case ["mcp", "--project" | "-p", name]:
+            return _serve(name)
+        case _:
+            from memoranda.cli.application import run_application
+
+            return run_application(arguments)
+
+
+def _serve(project: str | None) -> int:
+    from memoranda.cli.commands.stdio import serve
+    from memoranda.cli.errors import guarded
+
+    return guarded(lambda: serve(project), as_json=False)
+
+
+def _discard_output() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # stdout is no real file, or already closed
+        return

@@ -1,0 +1,59 @@
+"""What commands print: data to stdout, everything else to stderr.
+
+Plain text without colour, so that it reads the same in a terminal, a file and a pipe.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+
+def write_json(value: object) -> None:
+    """Print one JSON document on stdout."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def write_text(text: str) -> None:
+    """Print text on stdout, with exactly one line end after it."""
+    sys.stdout.write(text.rstrip("\n") + "\n")
+
+
+def write_note(text: str) -> None:
+    """Print something that is not data (what is going on, a warning) on stderr."""
+    sys.stderr.write(text.rstrip("\n") + "\n")
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Rows under their headings, columns as wide as needed, numbers to the right."""
+    cells = [list(headings), *([str(value) for value in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
+    right = [
+        bool(rows) and all(isinstance(row[i], int) for row in rows) for i in range(len(widths))
+    ]
+    lines = (
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        )
+        for row in cells
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def listed(label: str, items: Sequence[str], *, most: int = 10) -> list[str]:
+    """One line an item, `label` in front; beyond `most` only how many more there are."""
+    lines = [f"  {label:<9} {item}" for item in items[:most]]
+    if len(items) > most:
+        lines.append(f"  {label:<9} ... and {len(items) - most} more (--json lists all)")
+    return lines
+
+
+def size(n_bytes: int) -> str:
+    """A size for people: 812 bytes, 3.4 kB, 12.0 MB."""
+    if n_bytes < 1000:
+        return f"{n_bytes} bytes"
+    if n_bytes < 1_000_000:
+        return f"{n_bytes / 1000:.1f} kB"
+    return f"{n_bytes / 1_000_000:.1f} MB"

@@ -1,0 +1,92 @@
+"""What a sync did, as JSON and as text."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from memoranda.cli.output import listed
+from memoranda.model.sync import FileFailure, Skipped, SyncReport
+
+
+def report_json(project: str, report: SyncReport) -> dict[str, object]:
+    """All of a report; paths are relative to the project's folder."""
+    return {
+        "project": project,
+        "new": list(report.new_files),
+        "modified": list(report.modified_files),
+        "moved": [{"from": before, "to": after} for before, after in report.moved_files],
+        "deleted": list(report.deleted_files),
+        "held_deletions": list(report.held_deletions),
+        "failed": [failure_json(failure) for failure in report.failures],
+        "skipped": [skipped_json(skipped) for skipped in report.skipped],
+        "unchanged": unchanged(report),
+        "total_files": report.total_files,
+        "links_resolved": report.links_resolved,
+        "duration_s": round(report.duration_s, 3),
+    }
+
+
+def failure_json(failure: FileFailure) -> dict[str, object]:
+    """A file that could not be indexed."""
+    return {
+        "file_path": failure.path,
+        "reason": failure.reason,
+        "kind": failure.kind.value,
+        "count": failure.count,
+        "tripped": failure.tripped,
+    }
+
+
+def skipped_json(skipped: Skipped) -> dict[str, object]:
+    """Something that is left out on purpose."""
+    return {"path": skipped.path, "reason": skipped.reason}
+
+
+def report_text(project: str, report: SyncReport, *, details: bool = True) -> str:
+    """One line of numbers, then the files that failed and with `details` those that changed."""
+    moved = [f"{before} -> {after}" for before, after in report.moved_files]
+    lines = [
+        f"{project}: {len(report.new_files)} new, {len(report.modified_files)} modified, "
+        f"{len(moved)} moved, {len(report.deleted_files)} deleted, "
+        f"{len(report.failures)} failed, {unchanged(report)} unchanged "
+        f"({report.duration_s:.1f} s)",
+    ]
+    if details:
+        lines += listed("new", report.new_files)
+        lines += listed("modified", report.modified_files)
+        lines += listed("moved", moved)
+        lines += listed("deleted", report.deleted_files)
+    lines += failure_lines(report.failures)
+    if report.held_deletions:
+        lines += [
+            f"  {len(report.held_deletions)} notes are gone from the folder but kept in the index, "
+            "because most of the project would vanish.",
+            f"  If that is right: memoranda reindex --project {shlex.quote(project)}",
+        ]
+    return "\n".join(lines)
+
+
+def failure_lines(failures: Sequence[FileFailure]) -> list[str]:
+    """One line a failure, with its reason."""
+    return listed(
+        "failed",
+        [
+            f"{failure.path}: {failure.reason}"
+            + (" (left alone until it changes)" if failure.tripped else "")
+            for failure in failures
+        ],
+    )
+
+
+def unchanged(report: SyncReport) -> int:
+    """Files the sync had nothing to do for (a changed time alone counts as unchanged)."""
+    busy = len(report.new_files) + len(report.modified_files) + len(report.moved_files)
+    known_failures = {failure.path for failure in report.failures}
+    known_failures -= {*report.new_files, *report.modified_files}
+    return max(0, report.total_files - busy - len(known_failures))
+
+
+def nothing_read(report: SyncReport) -> bool:
+    """Whether there are files and every one of them failed."""
+    return report.total_files > 0 and len(report.failures) >= report.total_files

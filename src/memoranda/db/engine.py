@@ -1,0 +1,217 @@
+"""The SQLite engine: how connections are opened, how transactions begin, what their errors mean.
+
+Synchronous SQLAlchemy Core; a transaction is one plain function run whole in a thread. Reads begin
+with `BEGIN` (one snapshot from the first statement on), writes with `BEGIN IMMEDIATE`: the lock is
+taken, or refused, before any work is done, and a read is never upgraded in its middle, which SQLite
+refuses without waiting. The driver's own transaction control is switched off, since it begins too
+late and never for reads.
+
+A database that another process set aside (`db.health`) is noticed by its inode: a pooled connection
+to the old file is replaced by one to the new file when it is next taken from the pool.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, create_engine, event
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import DBAPIError, DisconnectionError
+from sqlalchemy.pool import QueuePool
+
+from memoranda.errors import (
+    DatabaseBusy,
+    DatabaseDamaged,
+    DatabaseProblem,
+    DiskFull,
+    MemorandaError,
+)
+
+BUSY_TIMEOUT_MS = 5_000
+_CACHE_KIB = 8 * 1024
+_JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
+_POOL_SIZE = 4
+_CACHED_STATEMENTS = 256
+_WRITE = "memoranda_write"
+_FILE = "memoranda_file"
+
+
+def open_engine(
+    path: Path,
+    *,
+    read_only: bool = False,
+    busy_timeout_ms: int = BUSY_TIMEOUT_MS,
+    foreign_keys: bool = True,
+) -> Engine:
+    """An engine over an existing database (`db.health.prepare` makes one); touches no file yet.
+
+    Up to four connections are kept, the last used first, so that a single caller keeps one warm page
+    cache; more are opened when more threads ask, never waited for. No memory map: a file cut by
+    another program would then end the process instead of raising an error.
+
+    Args:
+        path: the database file.
+        read_only: refuse every write.
+        busy_timeout_ms: how long a write waits for another writer.
+        foreign_keys: off for migrations alone, which may have to rebuild a table.
+    """
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        poolclass=QueuePool,
+        pool_size=_POOL_SIZE,
+        max_overflow=-1,
+        pool_use_lifo=True,
+        hide_parameters=True,  # parameters are note contents, which no log may hold
+    )
+    address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
+    pragmas = _pragmas(read_only=read_only, foreign_keys=foreign_keys)
+
+    @event.listens_for(engine, "do_connect")
+    def connect(_dialect: Any, record: Any, _args: Any, _options: Any) -> sqlite3.Connection:
+        record.info[_FILE] = _identity(path)
+        connection = sqlite3.connect(
+            address,
+            uri=True,
+            timeout=busy_timeout_ms / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=_CACHED_STATEMENTS,
+        )
+        try:
+            for pragma in pragmas:
+                connection.execute(pragma)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    @event.listens_for(engine, "checkout")
+    def replace_if_set_aside(_connection: Any, record: Any, _proxy: Any) -> None:
+        if record.info[_FILE] != _identity(path):
+            raise DisconnectionError("the database file was replaced")
+
+    @event.listens_for(engine, "begin")
+    def begin(conn: Connection) -> None:
+        writes = conn.get_execution_options().get(_WRITE, False)
+        conn.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+@contextmanager
+def begin_read(engine: Engine) -> Iterator[Connection]:
+    """A transaction that sees one state of the database, from its first statement on.
+
+    Raises:
+        DatabaseProblem: or a subclass, for what the database itself refuses (`translate`).
+    """
+    with _translated(engine), engine.connect() as conn, conn.begin():
+        yield conn
+
+
+@contextmanager
+def begin_write(engine: Engine) -> Iterator[Connection]:
+    """A transaction that may write: committed at the end, rolled back by any exception.
+
+    Raises:
+        DatabaseBusy: another writer kept the lock for longer than the busy timeout.
+        DiskFull: nothing was changed.
+        DatabaseProblem: or a subclass, for what the database itself refuses (`translate`).
+    """
+    with _translated(engine), engine.connect() as conn:
+        conn.execution_options(**{_WRITE: True})
+        with conn.begin():
+            yield conn
+
+
+def translate(error: DBAPIError, *, database: str = "the index database") -> MemorandaError:
+    """What an error of the database means for the caller.
+
+    Args:
+        error: as SQLAlchemy raised it.
+        database: how the message names the database, usually its path.
+    """
+    return _meaning(error, database) or DatabaseProblem(
+        f"{database} failed: {error.orig}",
+        hint="The notes are not concerned; `memoranda reindex` builds the index anew.",
+    )
+
+
+@contextmanager
+def _translated(engine: Engine) -> Iterator[None]:
+    """Only conditions of the database are translated; a broken constraint or SQL is a bug of ours."""
+    try:
+        yield
+    except DBAPIError as error:
+        if known := _meaning(error, engine.url.database or "the index database"):
+            raise known from error
+        raise
+
+
+def _meaning(error: DBAPIError, database: str) -> MemorandaError | None:
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    match code if code is None else code & 0xFF:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
+            return DatabaseBusy(
+                f"Another process is writing to {database}",
+                hint="Repeat the call in a moment.",
+            )
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return DatabaseDamaged(
+                f"{database} is damaged: {error.orig}",
+                hint="The notes are not concerned; the index is rebuilt from them.",
+            )
+        case sqlite3.SQLITE_FULL:
+            return DiskFull(database)
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return DatabaseProblem(
+                f"{database} cannot be written: {error.orig}",
+                hint="Make the file and its folder writable, or move the configuration folder.",
+            )
+        case sqlite3.SQLITE_CANTOPEN:
+            return DatabaseProblem(
+                f"{database} cannot be opened: {error.orig}",
+                hint="Check that its folder exists and that you may read and write it.",
+            )
+        case sqlite3.SQLITE_IOERR:
+            return DatabaseProblem(
+                f"{database} cannot be read or written: {error.orig}",
+                hint="Check the disk; the notes are not concerned.",
+            )
+        case _:
+            return None
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except FileNotFoundError as error:
+        raise DatabaseDamaged(
+            f"{path} is gone", hint="The notes are not concerned; the index is rebuilt from them."
+        ) from error
+    except OSError as error:
+        raise DatabaseProblem(
+            f"{path} cannot be opened: {error.strerror}",
+            hint="Check that you may read and write its folder.",
+        ) from error
+    return found.st_dev, found.st_ino
+
+
+def _pragmas(*, read_only: bool, foreign_keys: bool) -> list[str]:
+    pragmas = [
+        f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}",
+        "PRAGMA synchronous = NORMAL",
+        "PRAGMA temp_store = MEMORY",
+        "PRAGMA mmap_size = 0",
+        f"PRAGMA cache_size = -{_CACHE_KIB}",
+    ]
+    if not read_only:
+        pragmas += [
+            "PRAGMA journal_mode = WAL",
+            f"PRAGMA journal_size_limit = {_JOURNAL_LIMIT_BYTES}",
+        ]
+    return pragmas

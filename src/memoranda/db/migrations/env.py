@@ -1,0 +1,11 @@
+"""Run by Alembic for every migration; `db.migrate` hands over a connection inside its transaction."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from memoranda.db.tables import metadata
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,392 @@
+"""Reading and writing notes: inside the project's folder, whole or not at all.
+
+Every write goes to a temporary file beside its target (`.<random>.tmp`, which scans and editors
+ignore), is flushed to the disk and then takes the target's name in one step. So a reader sees the old or
+the new bytes, a crash or a full disk leaves the old ones, and a failure leaves no temporary file.
+
+All methods are synchronous and touch the disk; asynchronous callers use a thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from memoranda.errors import (
+    Conflict,
+    DiskFull,
+    FileProblem,
+    InvalidArgument,
+    MemorandaError,
+    NoteExists,
+    NoteNotFound,
+    OutsideProject,
+    ReadOnly,
+    RootMissing,
+)
+from memoranda.files.locks import exclusive
+from memoranda.model.address import NotePath
+from memoranda.model.sync import FileState
+
+_READ_TRIES = 5
+_NO_HARD_LINKS = frozenset(
+    {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}
+)
+
+
+def checksum(data: bytes) -> str:
+    """SHA-256 of a file's bytes, hexadecimal. Source: spec 4.2."""
+    return hashlib.sha256(data).hexdigest()
+
+
+class FileService:
+    """The files of one project.
+
+    Args:
+        root: the project's folder; it is never made here, so that a drive that is not mounted is
+            not taken for an empty project.
+        lock_folder: where lock files go; outside `root`, made when first needed.
+        skips: folders of other projects inside this one, relative POSIX; they count as outside.
+    """
+
+    def __init__(self, root: Path, lock_folder: Path, *, skips: Sequence[str] = ()) -> None:
+        self.root = root
+        self._lock_folder = lock_folder
+        self._skips = tuple(skips)
+
+    def note_path(self, path: str) -> NotePath:
+        """`path` without `./`, `//` and a final `/`; POSIX, relative. Does not touch the disk.
+
+        Raises:
+            InvalidArgument: empty, or with a NUL or a lone surrogate.
+            OutsideProject: absolute, with `..`, or from the home folder (`~/`).
+        """
+        if "\0" in path or not _is_unicode(path):
+            raise InvalidArgument("path", f"{path!r} has a character that no path can have")
+        parts = [part for part in path.split("/") if part not in ("", ".")]
+        if path.startswith("/") or ".." in parts or parts[:1] == ["~"]:
+            raise OutsideProject(path)
+        if not parts:
+            raise InvalidArgument("path", "The path is empty", hint="Give the path of a note.")
+        return NotePath("/".join(parts))
+
+    def resolve(self, path: str) -> Path:
+        """The absolute path with every symbolic link resolved; the file need not exist.
+
+        Raises:
+            InvalidArgument, OutsideProject: as `note_path`, and when a link leads out of the folder.
+        """
+        relative = self.note_path(path)
+        root = os.path.realpath(self.root)
+        real = os.path.realpath(f"{root}/{relative}")
+        if not real.startswith(root.rstrip("/") + "/"):
+            raise OutsideProject(path)
+        inside = Path(real).relative_to(root).as_posix()
+        if any(inside == skip or inside.startswith(skip + "/") for skip in self._skips):
+            raise OutsideProject(path)
+        return Path(real)
+
+    def exists(self, path: NotePath) -> bool:
+        """Whether there is a regular file. Raises as `resolve`, and `FileProblem` when nobody may know."""
+        real = self.resolve(path)
+        try:
+            return real.is_file()
+        except OSError as error:
+            raise self._translated(path, error, writing=False) from error
+
+    def read(self, path: NotePath) -> tuple[bytes, FileState]:
+        """The bytes of a note and the state they belong to.
+
+        A file that is written in place meanwhile is read again; one that is replaced atomically gives
+        its old or its new bytes, whole.
+
+        Raises:
+            NoteNotFound: it is not there.
+            RootMissing: the whole folder is not there.
+            FileProblem: it cannot be read, is no regular file, or does not stop changing.
+        """
+        real = self._note(path)
+        try:
+            for _ in range(_READ_TRIES):
+                data, before, after = _read_once(real)
+                if not stat.S_ISREG(before.st_mode):
+                    raise FileProblem(path, f"{path} is not a regular file")
+                if (
+                    before.st_mtime_ns == after.st_mtime_ns
+                    and before.st_size == after.st_size == len(data)
+                ):
+                    return data, _state(path, before)
+        except OSError as error:
+            raise self._translated(path, error, writing=False) from error
+        raise FileProblem(
+            path, f"{path} is being written by another program", hint="Repeat the call in a moment."
+        )
+
+    def create(self, path: NotePath, data: bytes) -> FileState:
+        """Write a new note; missing folders below the root are made.
+
+        Whether the name is free is asked of the disk in the moment the file gets it: also another spelling
+        is taken where the file system takes it for the same.
+
+        Raises:
+            NoteExists: the name is taken; what is there was not touched.
+            RootMissing, DiskFull, ReadOnly, FileProblem, InvalidArgument, OutsideProject: nothing was
+                written, and folders made for the note are gone again.
+        """
+        real = self._note(path)
+        self._require_root()
+        made: list[Path] = []
+        try:
+            _make_folders(real.parent, made)
+            with _temporary_file(real.parent, data) as (fd, temp):
+                try:
+                    _give_free_name(temp, real)
+                except FileExistsError as error:
+                    raise NoteExists(path) from error
+                _sync_folder(real.parent)
+                return _state(path, os.fstat(fd))
+        except OSError as error:
+            _remove_folders(made)
+            raise self._translated(path, error, writing=True) from error
+        except MemorandaError:
+            _remove_folders(made)
+            raise
+
+    def replace(self, path: NotePath, data: bytes, *, expected_checksum: str | None) -> FileState:
+        """Give an existing note new bytes. Its mode stays, and its owner where the system allows it.
+
+        A symbolic link inside the project stays a link, its target gets the bytes. A hard link to the
+        file elsewhere keeps the old bytes.
+
+        Args:
+            path: an existing note.
+            data: its new bytes.
+            expected_checksum: `checksum` of the bytes the caller saw; None replaces whatever is there.
+
+        Raises:
+            Conflict: the file has other bytes than expected; it was not touched.
+            NoteNotFound: there is no file to replace.
+            RootMissing, DiskFull, ReadOnly, FileProblem, InvalidArgument, OutsideProject: the old
+                bytes are whole.
+        """
+        real = self._note(path)
+        try:
+            seen = self._expected(path, real, expected_checksum)
+            if not os.access(real, os.W_OK):
+                raise _read_only(path)
+            with _temporary_file(real.parent, data, like=seen) as (fd, temp):
+                if _moment(real.stat()) != _moment(seen):  # changed while we wrote
+                    self._expected(path, real, expected_checksum)
+                temp.replace(real)
+                _sync_folder(real.parent)
+                return _state(path, os.fstat(fd))
+        except OSError as error:
+            raise self._translated(path, error, writing=True) from error
+
+    def delete(self, path: NotePath) -> None:
+        """Remove a note; of a symbolic link the link alone. Its folder stays, even when empty.
+
+        Raises:
+            NoteNotFound: it is not there.
+            RootMissing, ReadOnly, FileProblem, InvalidArgument, OutsideProject: as above.
+        """
+        self._note(path)
+        relative = Path(self.note_path(path))
+        folder = self.root if relative.parent == Path() else self.resolve(str(relative.parent))
+        try:
+            (folder / relative.name).unlink()
+            _sync_folder(folder)
+        except OSError as error:
+            raise self._translated(path, error, writing=True) from error
+
+    def locked(self, path: NotePath) -> AbstractContextManager[None]:
+        """Hold the file's lock, across threads and processes; for read, change, replace in one piece.
+
+        Not reentrant. A link and its target share a lock.
+
+        Raises:
+            NotReady: held by someone else for half a minute.
+        """
+        real = self.resolve(path).relative_to(os.path.realpath(self.root))
+        return exclusive(real.as_posix(), self._lock_folder)
+
+    def _note(self, path: str) -> Path:
+        """The real path of what may be a note: nothing else is ever read or written here."""
+        relative = self.note_path(path)
+        if not relative.lower().endswith(".md"):
+            raise InvalidArgument(
+                "path", f"{relative} is not a note", hint="Notes are files that end in .md."
+            )
+        if any(part.startswith(".") for part in relative.split("/")):
+            raise InvalidArgument(
+                "path",
+                f"{relative} is hidden",
+                hint="Names that start with a dot are left out of the project.",
+            )
+        return self.resolve(relative)
+
+    def _expected(self, path: NotePath, real: Path, expected: str | None) -> os.stat_result:
+        """What is there now, after a check that it has the expected bytes."""
+        if expected is None:
+            status = real.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise FileProblem(path, f"{path} is not a regular file")
+            return status
+        data, _ = self.read(path)
+        status = real.stat()
+        if (found := checksum(data)) != expected:
+            raise Conflict(path, found)
+        return status
+
+    def _require_root(self) -> None:
+        if not os.path.isdir(self.root):  # noqa: PTH112  (Path.is_dir may raise)
+            raise RootMissing(
+                str(self.root),
+                f"The project's folder {self.root} is not there",
+                hint="Connect the drive, or put the folder back.",
+            )
+
+    def _translated(self, path: NotePath, error: OSError, *, writing: bool) -> MemorandaError:
+        code = error.errno
+        if code == errno.ENOENT or (code == errno.ENOTDIR and not writing):
+            try:
+                self._require_root()
+            except RootMissing as missing:
+                return missing
+            return NoteNotFound(path)
+        if code in (errno.ENOSPC, errno.EDQUOT):
+            return DiskFull(path)
+        if code == errno.EROFS or (writing and code in (errno.EACCES, errno.EPERM)):
+            return _read_only(path)
+        if code == errno.ENAMETOOLONG:
+            return InvalidArgument(
+                "path", f"{path[:60]}... is too long for a path", hint="Choose a shorter name."
+            )
+        if code in (errno.ENOTDIR, errno.EEXIST):
+            return InvalidArgument(
+                "path", f"A folder in the path {path} is a file", hint="Choose another folder."
+            )
+        if code == errno.EISDIR:
+            return FileProblem(path, f"{path} is a folder")
+        verb = "written" if writing else "read"
+        return FileProblem(path, f"{path} cannot be {verb}: {error.strerror or error}")
+
+
+def _read_once(real: Path) -> tuple[bytes, os.stat_result, os.stat_result]:
+    # Without O_NONBLOCK a named pipe would hold us for ever.
+    fd = os.open(real, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        before = os.fstat(fd)
+        if not stat.S_ISREG(before.st_mode):
+            return b"", before, before
+        chunks = []
+        while chunk := os.read(fd, max(before.st_size + 1, 65_536)):
+            chunks.append(chunk)
+        return b"".join(chunks), before, os.fstat(fd)
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def _temporary_file(
+    folder: Path, data: bytes, *, like: os.stat_result | None = None
+) -> Iterator[tuple[int, Path]]:
+    """A flushed file with these bytes, gone at the end unless it was renamed. Yields descriptor and path."""
+    temp = folder / f".{os.urandom(8).hex()}.tmp"
+    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        if like is not None:
+            if os.geteuid() == 0 or like.st_gid != os.fstat(fd).st_gid:
+                with contextlib.suppress(PermissionError):  # only root gives files away
+                    os.fchown(fd, like.st_uid if os.geteuid() == 0 else -1, like.st_gid)
+            os.fchmod(fd, stat.S_IMODE(like.st_mode))
+        os.fsync(fd)
+        yield fd, temp
+    finally:
+        os.close(fd)
+        with contextlib.suppress(OSError):  # renamed; or the first failure is the one to tell
+            temp.unlink()
+
+
+def _give_free_name(temp: Path, target: Path) -> None:
+    """Rename that never replaces. Raises FileExistsError when the name is taken."""
+    try:
+        os.link(temp, target)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+    else:
+        temp.unlink()
+        return
+    # No hard links here (FAT, some network drives): take the name with an empty file first.
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+    try:
+        temp.replace(target)
+    except OSError:
+        target.unlink()
+        raise
+
+
+def _make_folders(folder: Path, made: list[Path]) -> None:
+    """Make a folder and its missing parents; `made` collects them, outermost first."""
+    missing = []
+    while not folder.is_dir():
+        missing.append(folder)
+        folder = folder.parent
+    for new in reversed(missing):
+        try:
+            new.mkdir()
+        except FileExistsError:
+            if not new.is_dir():
+                raise
+            continue  # another writer made it just now
+        made.append(new)
+        _sync_folder(new.parent)
+
+
+def _remove_folders(made: list[Path]) -> None:
+    for folder in reversed(made):
+        with contextlib.suppress(OSError):  # someone else may use it already
+            folder.rmdir()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename survive a power cut. Some file systems cannot sync a folder: then it is up to them."""
+    with contextlib.suppress(OSError):
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def _read_only(path: NotePath) -> ReadOnly:
+    return ReadOnly(
+        f"{path} cannot be written: it or its folder is read-only",
+        hint="Check the permissions of the file and its folder.",
+    )
+
+
+def _moment(status: os.stat_result) -> tuple[int, int, int, int]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _state(path: NotePath, status: os.stat_result) -> FileState:
+    return FileState(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+def _is_unicode(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,214 @@
+"""What is in the folder of notes, without reading a file.
+
+The scan is a loop, not a recursion, over `os.scandir`: a name costs about a microsecond, a note one
+`stat`. Real files come first, symbolic links after them in path order, so that a note has one path
+whatever the order of the folder: the real one when it is in the project, else the first link to it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from operator import attrgetter
+from pathlib import Path
+
+from memoranda.errors import RootMissing
+from memoranda.model.address import NotePath
+from memoranda.model.sync import FileState, Scan, Skipped
+
+_NOT_NOTES = frozenset({"node_modules"})
+"""Folders that never hold a person's notes, beside the hidden ones."""
+
+
+def scan_folder(root: Path, *, skips: Sequence[str] = ()) -> Scan:
+    """All notes below a folder, sorted by path. Touches the disk, writes nothing, reads no file.
+
+    A note is a regular file whose name ends in `.md` (any case). Left out without a word: hidden
+    folders, other files, editors' backup and temporary files, what vanishes meanwhile. Left out
+    and listed in `skipped`: hidden notes, names that are not Unicode, other projects' folders, links
+    that leave the folder, second ways to one file or folder, and what cannot be read
+    (`holds_notes`: the notes known there are not deleted).
+
+    Args:
+        root: the project's folder; may itself be a symbolic link.
+        skips: folders to leave out, relative POSIX paths.
+
+    Raises:
+        RootMissing: the folder is not there, is not a folder, or cannot be listed.
+    """
+    walk = _Walk(os.path.realpath(root), frozenset(skips))
+    try:
+        with os.scandir(root):
+            pass
+    except OSError as error:
+        raise _root_missing(root, error) from error
+    walk.folder("")
+    while walk.links:
+        walk.link(heappop(walk.links))
+    walk.files.sort(key=attrgetter("path"))
+    walk.skipped.sort(key=attrgetter("path"))
+    return Scan(tuple(walk.files), tuple(walk.skipped))
+
+
+class _Walk:
+    """The state of one scan. Paths are relative to the root, "" or ending in "/" for folders."""
+
+    def __init__(self, root: str, skips: frozenset[str]) -> None:
+        self.root = root
+        self.skips = skips
+        self.files: list[FileState] = []
+        self.skipped: list[Skipped] = []
+        self.links: list[str] = []  # a heap
+        self._folders: dict[tuple[int, int], str] = {}  # (device, inode) -> prefix
+        self._by_inode: dict[int, list[NotePath]] = {}
+        self._indexed = 0  # how many of `files` are in `_by_inode`
+
+    def folder(self, start: str) -> None:
+        """Take in a folder and all folders below it."""
+        waiting = [start]
+        while waiting:
+            prefix = waiting.pop()
+            try:
+                with os.scandir(f"{self.root}/{prefix}") as entries:
+                    if self._is_new_folder(prefix):
+                        self._entries(entries, prefix, waiting)
+            except (FileNotFoundError, NotADirectoryError):
+                if not prefix:
+                    raise RootMissing(self.root, f"The folder {self.root} vanished") from None
+            except OSError as error:
+                if not prefix:
+                    raise _root_missing(Path(self.root), error) from error
+                self._skip(prefix[:-1], _reason(error), holds_notes=True)
+
+    def _is_new_folder(self, prefix: str) -> bool:
+        status = os.stat(f"{self.root}/{prefix}")  # noqa: PTH116  (a Path costs more than the call)
+        known = self._folders.setdefault((status.st_dev, status.st_ino), prefix)
+        if known != prefix:
+            self._skip(prefix[:-1], f"the same folder as {known[:-1] or 'the project'}")
+        return known == prefix
+
+    def _entries(
+        self, entries: Iterable[os.DirEntry[str]], prefix: str, waiting: list[str]
+    ) -> None:
+        append, keep = self.files.append, self._is_unicode
+        for entry in entries:
+            name = entry.name
+            is_note = name.endswith(".md") or name[-3:].lower() == ".md"
+            if name[0] == "." or (is_note and name.startswith("~$")):
+                if is_note and not name.startswith(("._", ".#", "~$")):
+                    self._skip(prefix + name, "hidden")
+                continue
+            path = prefix + name
+            try:
+                if is_note and entry.is_file(follow_symlinks=False):
+                    if name.isascii() or keep(path):
+                        s = entry.stat(follow_symlinks=False)
+                        append(
+                            FileState(
+                                NotePath(path), s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino
+                            )
+                        )
+                elif entry.is_symlink():
+                    if name.isascii() or keep(path):
+                        heappush(self.links, path)
+                elif entry.is_dir(follow_symlinks=False):
+                    if (name.isascii() or keep(path)) and self._is_wanted(path, name):
+                        waiting.append(path + "/")
+                elif is_note:
+                    self._skip(path, "not a regular file")
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                self._skip(path, _reason(error), holds_notes=True)
+
+    def _is_wanted(self, path: str, name: str) -> bool:
+        if path in self.skips:
+            self._skip(path, "another project's folder")
+        elif name in _NOT_NOTES:
+            self._skip(path, "not a folder of notes")
+        else:
+            return True
+        return False
+
+    def link(self, path: str) -> None:
+        """Follow a symbolic link once, unless it leaves the project or leads to what is known."""
+        is_note = path[-3:].lower() == ".md"
+        real = os.path.realpath(f"{self.root}/{path}")
+        try:
+            status = os.stat(real)  # noqa: PTH116
+        except FileNotFoundError:
+            if is_note:
+                self._skip(path, "a link to nothing")
+            return
+        except OSError as error:
+            self._skip(path, _reason(error), holds_notes=True)
+            return
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if not is_folder and not is_note:
+            return
+        if real != self.root and not real.startswith(self.root + "/"):
+            self._skip(path, "a link out of the project")
+            return
+        target = real[len(self.root) + 1 :]
+        if any(target == skip or target.startswith(skip + "/") for skip in self.skips):
+            self._skip(path, "a link into another project's folder")
+        elif is_folder:
+            self.folder(path + "/")
+        elif not stat.S_ISREG(status.st_mode):
+            self._skip(path, "not a regular file")
+        elif (known := self._known_file(status)) is not None:
+            self._skip(path, f"the same file as {known}")
+        else:
+            self.files.append(
+                FileState(
+                    NotePath(path),
+                    status.st_size,
+                    status.st_mtime_ns,
+                    status.st_ctime_ns,
+                    status.st_ino,
+                )
+            )
+
+    def _known_file(self, status: os.stat_result) -> NotePath | None:
+        """The note that is this very file, if one was found before."""
+        for state in self.files[self._indexed :]:
+            self._by_inode.setdefault(state.inode, []).append(state.path)
+        self._indexed = len(self.files)
+        for path in self._by_inode.get(status.st_ino, ()):
+            try:
+                if os.path.samestat(os.stat(f"{self.root}/{path}"), status):  # noqa: PTH116
+                    return path
+            except OSError:
+                continue  # it vanished meanwhile
+        return None
+
+    def _is_unicode(self, path: str) -> bool:
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            shown = os.fsencode(path).decode("utf-8", "replace")
+            self._skip(shown, "the name is not valid Unicode")
+            return False
+        return True
+
+    def _skip(self, path: str, reason: str, *, holds_notes: bool = False) -> None:
+        self.skipped.append(Skipped(path, reason, holds_notes=holds_notes))
+
+
+def _reason(error: OSError) -> str:
+    return f"unreadable ({error.strerror})"
+
+
+def _root_missing(root: Path, error: OSError) -> RootMissing:
+    hint = "Connect the drive or put the folder back; no note is dropped from the index meanwhile."
+    if isinstance(error, FileNotFoundError):
+        return RootMissing(str(root), f"The project's folder {root} is not there", hint=hint)
+    if isinstance(error, NotADirectoryError):
+        hint = "Give the project the folder that holds the notes."
+        return RootMissing(str(root), f"The project's folder {root} is not a folder", hint=hint)
+    hint = "Check the owner and the permissions of the folder."
+    return RootMissing(
+        str(root), f"The project's folder {root} cannot be read: {error.strerror}", hint=hint
+    )

@@ -1,0 +1,70 @@
+"""One tool call, from raw arguments to what is sent: parse, run, render, map errors.
+
+This is the task boundary where an exception that nobody foresaw is logged and answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memoranda.errors import MemorandaError
+from memoranda.mcp.declarations import OUTPUT_FORMAT, Declaration
+from memoranda.mcp.errors import Unexpected, error_data, error_text
+from memoranda.mcp.parameters import parse
+from memoranda.mcp.session import Session
+from memoranda.render.bounds import compact
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is sent: text blocks, the same as JSON values when asked for, and whether it failed."""
+
+    blocks: tuple[str, ...]
+    data: dict[str, Any] | None = None
+    is_error: bool = False
+
+
+async def call(declaration: Declaration, session: Session, arguments: Mapping[str, Any]) -> Reply:
+    """Run a tool. Never raises but for cancellation."""
+    as_json = str(arguments.get(OUTPUT_FORMAT.name, "")).strip().lower() == "json"
+    try:
+        values = parse(declaration.all_params, arguments)
+        del values[OUTPUT_FORMAT.name]
+        answer = await declaration.run(session, values)
+        if as_json:
+            return _json_reply(answer.data())
+        text = answer.text()
+        return Reply(tuple(map(_sendable, (text,) if isinstance(text, str) else text)))
+    except MemorandaError as error:
+        return _error_reply(error, as_json=as_json)
+    except Exception:  # noqa: BLE001 the boundary: logged, and the server lives on
+        from loguru import logger
+
+        logger.exception("{} failed", declaration.name)
+        return _error_reply(Unexpected(declaration.name), as_json=as_json)
+
+
+def _error_reply(error: MemorandaError, *, as_json: bool) -> Reply:
+    if as_json:
+        return _json_reply(error_data(error), is_error=True)
+    return Reply((_sendable(error_text(error)),), is_error=True)
+
+
+def _json_reply(data: dict[str, Any], *, is_error: bool = False) -> Reply:
+    text = compact(data)
+    sendable = _sendable(text)
+    if sendable is not text:
+        data = json.loads(sendable)
+    return Reply((sendable,), data, is_error)
+
+
+def _sendable(text: str) -> str:
+    """The same text, or one without the lone surrogates that no transport can encode."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="replace").decode()
+    return text

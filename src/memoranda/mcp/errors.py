@@ -1,0 +1,55 @@
+"""One mapping from exceptions to what a client sees: code, message, hint, fields; never a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memoranda.errors import Conflict, MemorandaError
+from memoranda.render.bounds import one_line
+
+_MESSAGE_CHARS = 600
+_FIELD_CHARS = 300
+_MOST_ITEMS = 20
+
+
+def error_data(error: MemorandaError) -> dict[str, Any]:
+    """`{"error": {"code", "message", "hint", ...fields}}`, bounded whatever the caller sent."""
+    fields = {name: _bounded(value) for name, value in error.fields().items()}
+    named = {
+        "code": error.code,
+        "message": one_line(error.message, _MESSAGE_CHARS),
+        "hint": one_line(error.hint, _MESSAGE_CHARS),
+    }
+    return {"error": named | {k: v for k, v in fields.items() if k not in named}}
+
+
+def error_text(error: MemorandaError) -> str:
+    """The message with its code on one line, the hint on the next."""
+    lines = [f"{error.code}: {one_line(error.message, _MESSAGE_CHARS)}"]
+    if error.hint:
+        lines.append(one_line(error.hint, _MESSAGE_CHARS))
+    if isinstance(error, Conflict):
+        lines.append(f"Its checksum is now {error.checksum}.")
+    return "\n".join(lines)
+
+
+class Unexpected(MemorandaError):
+    """What a client sees of an exception that nobody foresaw; the log has the traceback."""
+
+    code = "INTERNAL"
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(f"{tool} failed unexpectedly", hint="The server's log has the details.")
+
+
+def _bounded(value: object) -> object:
+    match value:
+        case str():
+            return value if len(value) <= _FIELD_CHARS else one_line(value, _FIELD_CHARS)
+        case Mapping():
+            return {str(key): _bounded(item) for key, item in list(value.items())[:_MOST_ITEMS]}
+        case list() | tuple():
+            return [_bounded(item) for item in value[:_MOST_ITEMS]]
+        case _:
+            return value

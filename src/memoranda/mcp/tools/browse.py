@@ -1,0 +1,95 @@
+"""Tools that look around: folders and recent changes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from memoranda.mcp.declarations import FOLDER_ALIASES, PROJECT, Answer, Declaration
+from memoranda.mcp.parameters import Kind, Param
+from memoranda.mcp.session import Session
+from memoranda.render.browse import activity_data, activity_text, listing_data, listing_text
+from memoranda.render.state import state_data, state_note
+from memoranda.services.timeframe import parse_timeframe
+
+_PAGE = Param("page", Kind.INTEGER, default=1, minimum=1, maximum=1_000_000)
+
+
+def _page_size(default: int) -> Param:
+    return Param(
+        "page_size", Kind.INTEGER, default=default, minimum=1, maximum=200, aliases=("limit",)
+    )
+
+
+async def list_directory(session: Session, values: dict[str, Any]) -> Answer:
+    """Folders and notes below a folder."""
+    workspace = await session.fresh_workspace(values.pop("project"))
+    path = values.pop("path").strip()
+    listing = await workspace.browse.list_directory("" if path == "/" else path, **values)
+    state = workspace.coordinator.state
+    note = state_note(state)
+    return Answer(
+        lambda: "\n".join(filter(None, (listing_text(listing), note))),
+        lambda: listing_data(listing) | ({"index": state_data(state)} if note else {}),
+    )
+
+
+async def recent_activity(session: Session, values: dict[str, Any]) -> Answer:
+    """Notes whose files changed within a timeframe, newest first."""
+    workspace = await session.fresh_workspace(values["project"])
+    project = workspace.project
+    since = await asyncio.to_thread(parse_timeframe, values["timeframe"], session.now())
+    activity = await workspace.browse.recent_activity(
+        since, note_types=values["types"], page=values["page"], page_size=values["page_size"]
+    )
+    state = workspace.coordinator.state
+    note = state_note(state)
+    return Answer(
+        lambda: "\n".join(filter(None, (activity_text(activity), note))),
+        lambda: activity_data(activity, project) | ({"index": state_data(state)} if note else {}),
+    )
+
+
+DECLARATIONS = (
+    Declaration(
+        name="list_directory",
+        title="List directory",
+        description="List folders (with note counts) and notes of a folder.",
+        params=(
+            PROJECT,
+            Param(
+                "path",
+                description="Folder; the project's root if left out.",
+                default="",
+                aliases=("directory", *FOLDER_ALIASES),
+            ),
+            Param("depth", Kind.INTEGER, default=1, minimum=1, maximum=10),
+            Param("glob", description="File names only, such as *.md."),
+            _PAGE,
+            _page_size(100),
+        ),
+        run=list_directory,
+        read_only=True,
+        idempotent=True,
+    ),
+    Declaration(
+        name="recent_activity",
+        title="Recent activity",
+        description="List notes changed within a timeframe, newest first.",
+        params=(
+            Param(
+                "timeframe",
+                description="Such as '7d', 'today', 'last week' or an ISO date.",
+                default="1 day",
+                aliases=("since", "lookback"),
+            ),
+            PROJECT,
+            Param("types", Kind.TEXTS, description="Any of these note types.", default=()),
+            _PAGE,
+            _page_size(20),
+        ),
+        run=recent_activity,
+        read_only=True,
+        idempotent=True,
+    ),
+)

@@ -1,0 +1,60 @@
+"""The context tool: a note and what is around it in the graph."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from memoranda.mcp.declarations import NOTE_ALIASES, PROJECT, Answer, Declaration
+from memoranda.mcp.parameters import Kind, Param
+from memoranda.mcp.session import Session
+from memoranda.render.context import context_data, context_text
+from memoranda.render.state import state_data, state_note
+from memoranda.services.timeframe import parse_timeframe
+
+
+async def build_context(session: Session, values: dict[str, Any]) -> Answer:
+    """A note, its facts and links, and the notes around it."""
+    path, timeframe = values["path"], values["timeframe"]
+    workspace = await session.fresh_workspace(values["project"], path)
+    project = workspace.project
+    since = (
+        await asyncio.to_thread(parse_timeframe, timeframe, session.now())
+        if timeframe and timeframe.strip()
+        else None
+    )
+    result = await workspace.context.build_context(
+        path, depth=values["depth"], max_related=values["max_related"], since=since
+    )
+    state = workspace.coordinator.state
+    note = state_note(state)
+    return Answer(
+        lambda: "\n\n".join(filter(None, (context_text(result), note))),
+        lambda: context_data(result, project) | ({"index": state_data(state)} if note else {}),
+    )
+
+
+DECLARATIONS = (
+    Declaration(
+        name="build_context",
+        title="Build context",
+        description=(
+            "Gather a note with its facts, links both ways and related notes. path is a memory:// "
+            "address, permalink, file path or title; a trailing * matches many notes."
+        ),
+        params=(
+            Param("path", required=True, aliases=NOTE_ALIASES),
+            PROJECT,
+            Param("depth", Kind.INTEGER, description="Steps.", default=1, minimum=1, maximum=3),
+            Param("max_related", Kind.INTEGER, default=10, minimum=0, maximum=100),
+            Param(
+                "timeframe",
+                description="Related notes changed since, such as '7d'.",
+                aliases=("since", "lookback"),
+            ),
+        ),
+        run=build_context,
+        read_only=True,
+        idempotent=True,
+    ),
+)

@@ -1,0 +1,220 @@
+"""Tools on one note: write, read, edit, delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memoranda.errors import InvalidArgument
+from memoranda.mcp.declarations import (
+    FOLDER_ALIASES,
+    NOTE_ALIASES,
+    PROJECT,
+    Answer,
+    Declaration,
+)
+from memoranda.mcp.parameters import Kind, Param
+from memoranda.mcp.session import Session
+from memoranda.model.edit import Append, Edit, FindReplace, Prepend, Replace
+from memoranda.model.sync import SyncState
+from memoranda.render.bounds import ANSWER_CHARS
+from memoranda.render.notes import (
+    delete_data,
+    delete_text,
+    view_data,
+    view_text,
+    write_data,
+    write_text,
+)
+from memoranda.render.state import state_data, state_note
+
+_PATH = Param(
+    "path",
+    description="Permalink, file path, title or memory:// address.",
+    required=True,
+    aliases=NOTE_ALIASES,
+)
+_EXPECTED = Param(
+    "expected_checksum", description="Refuse if the file no longer has this checksum."
+)
+
+
+async def write_note(session: Session, values: dict[str, Any]) -> Answer:
+    """Create a note, or replace one when `overwrite` is set."""
+    workspace = await session.workspace(values.pop("project"))
+    project = workspace.project
+    result = await workspace.notes.write(**values)
+    return Answer(lambda: write_text(result), lambda: write_data(result, project))
+
+
+async def read_note(session: Session, values: dict[str, Any]) -> Answer:
+    """Read a note's file, with what the index knows around it."""
+    path, limit = values["path"], values["max_chars"]
+    workspace = await session.fresh_workspace(values["project"], path)
+    project = workspace.project
+    view = await workspace.notes.read(
+        path, start_line=values["start_line"], end_line=values["end_line"], max_chars=limit
+    )
+    state = workspace.coordinator.state
+    whole = max(limit, ANSWER_CHARS)
+    line_cut = view.start_line == view.end_line and len(view.text) >= limit
+    return Answer(
+        lambda: _blocks(view_text(view, whole, line_cut=line_cut), state),
+        lambda: view_data(view, project, whole, line_cut=line_cut) | _index(state),
+    )
+
+
+async def edit_note(session: Session, values: dict[str, Any]) -> Answer:
+    """Change part of a note; every other byte stays."""
+    path = values["path"]
+    edit = _edit(values)
+    workspace = await session.workspace(values["project"], path)
+    project = workspace.project
+    dry_run = values["dry_run"]
+    result = await workspace.notes.edit(
+        path, edit, expected_checksum=values["expected_checksum"], dry_run=dry_run
+    )
+    head = "Dry run, nothing was written.\n" if dry_run else ""
+    return Answer(
+        lambda: head + write_text(result),
+        lambda: write_data(result, project) | ({"dry_run": True} if dry_run else {}),
+    )
+
+
+async def delete_note(session: Session, values: dict[str, Any]) -> Answer:
+    """Delete one note by its exact name."""
+    workspace = await session.workspace(values["project"], values["path"])
+    project = workspace.project
+    result = await workspace.notes.delete(values["path"])
+    return Answer(lambda: delete_text(result), lambda: delete_data(result, project))
+
+
+def _edit(values: dict[str, Any]) -> Edit:
+    text, operation, find = values["content_updates"], values["operation"], values["find_text"]
+    if operation is None:
+        operation = "append" if find is None else "find_replace"
+    if find is not None and operation != "find_replace":
+        raise InvalidArgument(
+            "find_text",
+            f"find_text has no meaning for operation {operation}",
+            hint="Use operation find_replace, or leave find_text out.",
+        )
+    match operation:
+        case "append":
+            return Append(text)
+        case "prepend":
+            return Prepend(text)
+        case "replace":
+            return Replace(text)
+        case _:
+            if not find:
+                raise InvalidArgument(
+                    "find_text",
+                    "find_text is missing",
+                    hint="Give the exact text that content_updates replaces.",
+                )
+            return FindReplace(find, text, values["expected_replacements"])
+
+
+def _blocks(texts: tuple[str, str], state: SyncState) -> tuple[str, ...]:
+    text, about = texts
+    note = state_note(state)
+    return (text, f"{about}\n{note}" if note else about)
+
+
+def _index(state: SyncState) -> dict[str, Any]:
+    return {"index": state_data(state)} if state_note(state) else {}
+
+
+DECLARATIONS = (
+    Declaration(
+        name="write_note",
+        title="Write note",
+        description=(
+            "Create a Markdown note. Facts as list items '- [category] text #tag', links as "
+            "'- relation_type [[Title]]' or [[Title]] in prose become part of the knowledge graph. "
+            "An existing file is refused unless overwrite is true; to change a note use edit_note."
+        ),
+        params=(
+            Param("title", description="Becomes the file name.", required=True),
+            Param(
+                "content",
+                description="Markdown body.",
+                required=True,
+                aliases=("body", "text"),
+            ),
+            Param(
+                "directory",
+                description="Folder inside the project.",
+                default="",
+                aliases=FOLDER_ALIASES,
+            ),
+            PROJECT,
+            Param("tags", Kind.TEXTS, default=()),
+            Param("note_type", default="note", description="Frontmatter type."),
+            Param("metadata", Kind.MAPPING, description="Further frontmatter fields.", default={}),
+            Param("overwrite", Kind.BOOLEAN, default=False),
+            _EXPECTED,
+        ),
+        run=write_note,
+        destructive=True,
+    ),
+    Declaration(
+        name="read_note",
+        title="Read note",
+        description=(
+            "Read a note: its text as in the file, then links and backlinks. "
+            "A long note is cut; go on with start_line as the answer says."
+        ),
+        params=(
+            _PATH,
+            PROJECT,
+            Param("start_line", Kind.INTEGER, minimum=1),
+            Param("end_line", Kind.INTEGER, minimum=1),
+            Param("max_chars", Kind.INTEGER, default=ANSWER_CHARS, minimum=200, maximum=1_000_000),
+        ),
+        run=read_note,
+        read_only=True,
+        idempotent=True,
+    ),
+    Declaration(
+        name="edit_note",
+        title="Edit note",
+        description=(
+            "Change part of a note; everything else stays byte for byte. append (default) adds at "
+            "the end, prepend after the frontmatter, find_replace swaps find_text for "
+            "content_updates, replace swaps the whole body. Answers with the diff."
+        ),
+        params=(
+            _PATH,
+            Param(
+                "content_updates",
+                description="The new text.",
+                required=True,
+                aliases=("content", "new_content", "replacement"),
+            ),
+            Param("operation", choices=("append", "prepend", "find_replace", "replace")),
+            Param("find_text", description="Exact text to find."),
+            Param(
+                "expected_replacements",
+                Kind.INTEGER,
+                description="How often find_text must occur.",
+                default=1,
+                minimum=1,
+                maximum=100_000,
+            ),
+            _EXPECTED,
+            Param("dry_run", Kind.BOOLEAN, description="Only show the diff.", default=False),
+            PROJECT,
+        ),
+        run=edit_note,
+        destructive=True,
+    ),
+    Declaration(
+        name="delete_note",
+        title="Delete note",
+        description="Delete one note's file. The name must be exact.",
+        params=(_PATH, PROJECT),
+        run=delete_note,
+        destructive=True,
+    ),
+)

@@ -1,0 +1,100 @@
+"""The search tool."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Any
+
+from memoranda.mcp.declarations import PROJECT, Answer, Declaration
+from memoranda.mcp.parameters import Kind, Param
+from memoranda.mcp.session import Session
+from memoranda.model.search import ItemType, SearchFilters, SearchQuery, SearchType
+from memoranda.render.search import results_data, results_text
+from memoranda.render.state import state_data, state_note
+from memoranda.services.timeframe import parse_timeframe
+
+
+async def search_notes(session: Session, values: dict[str, Any]) -> Answer:
+    """Search a project's index; an empty query with filters lists the newest first."""
+    workspace = await session.fresh_workspace(values["project"])
+    project = workspace.project
+    size = values["page_size"]
+    query = SearchQuery(
+        text=values["query"],
+        search_type=SearchType(values["search_type"]),
+        filters=await _filters(values, session.now()),
+        limit=size,
+        offset=(values["page"] - 1) * size,
+    )
+    results = await workspace.search.search(query)
+    state = workspace.coordinator.state
+    note = state_note(state)
+    return Answer(
+        lambda: "\n".join(filter(None, (results_text(results), note))),
+        lambda: results_data(results, project) | ({"index": state_data(state)} if note else {}),
+    )
+
+
+async def _filters(values: dict[str, Any], now: datetime) -> SearchFilters:
+    after = values["after_date"]
+    return SearchFilters(
+        permalink=values["permalink"] or None,
+        permalink_match=values["permalink_match"] or None,
+        title=values["title"] or None,
+        note_types=values["note_types"],
+        tags=tuple(tag.removeprefix("#") for tag in values["tags"]),
+        after_date=(
+            await asyncio.to_thread(parse_timeframe, after, now, parameter="after_date")
+            if after and after.strip()
+            else None
+        ),
+        item_types=tuple(ItemType(name) for name in values["search_item_types"]),
+        metadata={key: _metadata(value) for key, value in values["metadata_filters"].items()},
+        min_similarity=values["min_similarity"],
+    )
+
+
+def _metadata(value: Any) -> str | tuple[str, ...]:
+    """As the index holds it (spec 3.2): texts, `True`, `False`, numbers as written."""
+    if isinstance(value, list):
+        return tuple(str(item) for item in value)
+    return value if isinstance(value, str) else str(value)
+
+
+DECLARATIONS = (
+    Declaration(
+        name="search_notes",
+        title="Search notes",
+        description=(
+            "Find notes by words or meaning. Answers with title, permalink and matching passages; "
+            "read more with read_note. An empty query with filters lists the newest first."
+        ),
+        params=(
+            Param("query", required=True, aliases=("q", "search", "text")),
+            PROJECT,
+            Param("page", Kind.INTEGER, default=1, minimum=1, maximum=1_000_000),
+            Param(
+                "page_size", Kind.INTEGER, default=10, minimum=1, maximum=100, aliases=("limit",)
+            ),
+            Param("search_type", default="hybrid", choices=tuple(SearchType)),
+            Param("note_types", Kind.TEXTS, description="Any of these types.", default=()),
+            Param("after_date", description="ISO date; modified later than this."),
+            Param("tags", Kind.TEXTS, description="All of these tags.", default=()),
+            Param("search_item_types", Kind.TEXTS, default=(), choices=tuple(ItemType)),
+            Param(
+                "metadata_filters",
+                Kind.MAPPING,
+                description="Frontmatter key to value or list of values (any).",
+                default={},
+            ),
+            Param("permalink", description="Exact."),
+            Param("permalink_match", description="Prefix, or a pattern with *."),
+            Param("title", description="Part of the title."),
+            Param("min_similarity", Kind.NUMBER, minimum=0, maximum=1),
+        ),
+        run=search_notes,
+        read_only=True,
+        idempotent=True,
+    ),
+)

@@ -1,0 +1,89 @@
+"""Projects as JSON values and as short text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from memoranda.model.project import ProjectSummary
+from memoranda.model.views import ProjectInfo
+from memoranda.render.bounds import one_line
+from memoranda.render.notes import count, moment
+from memoranda.render.state import state_data
+
+_MOST = 50
+
+
+def project_data(summary: ProjectSummary) -> dict[str, Any]:
+    """A project of the tool contract."""
+    project, counts = summary.project, summary.counts
+    return {
+        "name": project.name,
+        "path": str(project.path),
+        "permalink": project.permalink,
+        "is_active": project.is_active,
+        "is_default": project.is_default,
+        "entity_count": counts.notes,
+        "observation_count": counts.observations,
+        "relation_count": counts.relations,
+        "status": summary.status,
+    }
+
+
+def project_text(summary: ProjectSummary) -> str:
+    """One line: name, default mark, folder, size, status."""
+    project = summary.project
+    default = " (default)" if project.is_default else ""
+    return (
+        f"{project.name}{default} · {project.path} · {count(summary.counts.notes, 'note')} · "
+        f"{summary.status}"
+    )
+
+
+def projects_data(summaries: Sequence[ProjectSummary]) -> dict[str, Any]:
+    """All projects in configured order."""
+    return {"projects": [project_data(summary) for summary in summaries]}
+
+
+def projects_text(summaries: Sequence[ProjectSummary]) -> str:
+    """A line a project, or how to make one."""
+    if not summaries:
+        return "No project is configured. Make one with create_memory_project."
+    return "\n".join(project_text(summary) for summary in summaries)
+
+
+def info_data(info: ProjectInfo) -> dict[str, Any]:
+    """`memory://project_info`: metadata, counts, sync status, files that are not indexed and why."""
+    project, counts, state = info.project, info.counts, info.state
+    return {
+        "name": project.name,
+        "path": str(project.path),
+        "permalink": project.permalink,
+        "is_active": project.is_active,
+        "is_default": project.is_default,
+        "status": project.disabled or state.phase.value,
+        "entity_count": counts.notes,
+        "observation_count": counts.observations,
+        "relation_count": counts.relations,
+        "unresolved_relation_count": counts.unresolved,
+        "index": state_data(state)
+        | {"last_scan": moment(state.last_scan), "last_full_sync": moment(info.last_full_sync)},
+        "database_bytes": info.database_bytes,
+        "not_indexed": [
+            {
+                "path": failure.path,
+                "reason": one_line(failure.reason, 200),
+                "count": failure.count,
+                "tripped": failure.tripped,
+            }
+            for failure in info.failures[:_MOST]
+        ],
+        "not_indexed_total": len(info.failures),
+        "problems": [
+            {"path": ref.file_path, "reasons": list(ref.problems)} for ref in info.broken[:_MOST]
+        ],
+        "problems_total": len(info.broken),
+        "skipped": [{"path": item.path, "reason": item.reason} for item in state.skipped[:_MOST]],
+        "skipped_total": len(state.skipped),
+        "notice": info.notice,
+    }

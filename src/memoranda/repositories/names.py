@@ -1,0 +1,70 @@
+"""Rows of names: by what a link or a person may call a note. SQL only, set-based."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+
+from sqlalchemy import delete, insert, select, tuple_
+
+from memoranda.db.tables import entity, note_name
+from memoranda.model.note import NoteRef
+from memoranda.repositories.entity import REF_COLUMNS, note_ref
+from memoranda.repositories.store import ProjectScoped, in_chunks
+
+
+class NameRepository(ProjectScoped):
+    """The note_name table of one project. `kind` is an integer here; lower is tried first."""
+
+    def of_entities(self, entity_ids: Iterable[int]) -> dict[int, set[tuple[str, int]]]:
+        """(key, kind) of these notes."""
+        found: defaultdict[int, set[tuple[str, int]]] = defaultdict(set)
+        for chunk in in_chunks(entity_ids):
+            for entity_id, key, kind in self._conn.execute(
+                select(note_name.c.entity_id, note_name.c.key, note_name.c.kind).where(
+                    note_name.c.entity_id.in_(chunk)
+                )
+            ):
+                found[entity_id].add((key, kind))
+        return found
+
+    def add(self, names: Iterable[tuple[int, str, int]]) -> None:
+        """Add (entity id, key, kind) rows that are not there."""
+        rows = [
+            {"project_id": self._project_id, "entity_id": i, "key": key, "kind": kind}
+            for i, key, kind in names
+        ]
+        if rows:
+            self._conn.execute(insert(note_name), rows)
+
+    def remove(self, names: Iterable[tuple[int, str, int]]) -> None:
+        """Remove (entity id, key, kind) rows."""
+        for chunk in in_chunks(names, 1000):
+            self._conn.execute(
+                delete(note_name).where(
+                    note_name.c.project_id == self._project_id,
+                    tuple_(note_name.c.entity_id, note_name.c.key, note_name.c.kind).in_(chunk),
+                )
+            )
+
+    def with_keys(self, keys: Collection[str]) -> Mapping[str, list[tuple[int, int, str]]]:
+        """Key -> [(entity id, kind, file path)] for every note that has one of these names."""
+        found: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        for chunk in in_chunks(keys):
+            for key, entity_id, kind, path in self._conn.execute(
+                select(note_name.c.key, note_name.c.entity_id, note_name.c.kind, entity.c.file_path)
+                .join(entity, entity.c.id == note_name.c.entity_id)
+                .where(note_name.c.project_id == self._project_id, note_name.c.key.in_(chunk))
+            ):
+                found[key].append((entity_id, kind, path))
+        return found
+
+    def notes_named(self, keys: Collection[str]) -> list[tuple[str, int, NoteRef]]:
+        """(key, kind, note) for every note that has one of these names, best kind first, then by path."""
+        rows = self._conn.execute(
+            select(note_name.c.key, note_name.c.kind, *REF_COLUMNS)
+            .join(entity, entity.c.id == note_name.c.entity_id)
+            .where(note_name.c.project_id == self._project_id, note_name.c.key.in_(list(keys)))
+            .order_by(note_name.c.kind, entity.c.file_path)
+        )
+        return [(row.key, row.kind, note_ref(row)) for row in rows]

@@ -1,0 +1,111 @@
+"""The project's own row, and facts about its index. SQL only."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import datetime
+
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Table,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.engine import Connection
+
+from memoranda.db.tables import entity, index_meta, link, observation, project, relation
+from memoranda.model.project import Counts, Project
+from memoranda.repositories.store import ProjectScoped
+
+
+INDEX_VERSION = "index_version"
+LAST_FULL_SYNC = "last_full_sync"
+"""Keys of `index_meta`."""
+
+
+def ensure_project(conn: Connection, wanted: Project, now: datetime, index_version: str) -> int:
+    """The id of the project's row, made or brought up to date. One project a database on SQLite.
+
+    A new row remembers `index_version`: what the index will be made with.
+    """
+    row = conn.execute(
+        select(project.c.id, project.c.name, project.c.path, project.c.is_default).where(
+            project.c.permalink == wanted.permalink
+        )
+    ).one_or_none()
+    values = {
+        "name": wanted.name,
+        "path": str(wanted.path),
+        "is_default": wanted.is_default,
+        "is_active": wanted.is_active,
+    }
+    if row is None:
+        conn.execute(
+            insert(project).values(
+                **values,
+                permalink=wanted.permalink,
+                external_id=str(uuid.uuid4()),
+                created_at=now,
+                updated_at=now,
+            )
+        )
+        created = conn.execute(
+            select(project.c.id).where(project.c.permalink == wanted.permalink)
+        ).scalar_one()
+        conn.execute(
+            insert(index_meta).values(
+                project_id=created, key=INDEX_VERSION, value=json.dumps(index_version)
+            )
+        )
+        return int(created)
+    if (row.name, row.path, row.is_default) != (wanted.name, str(wanted.path), wanted.is_default):
+        conn.execute(update(project).where(project.c.id == row.id).values(**values, updated_at=now))
+    return int(row.id)
+
+
+class ProjectRepository(ProjectScoped):
+    """Counts of, and facts about, one project's index."""
+
+    def counts(self) -> Counts:
+        """All counts in one statement."""
+        mine = self._project_id
+        row = self._conn.execute(
+            select(
+                _count(entity, entity.c.project_id == mine),
+                _count(observation, observation.c.project_id == mine),
+                _count(relation, relation.c.project_id == mine),
+                _count(relation, relation.c.project_id == mine, relation.c.to_id.is_(None)),
+                _count(link, link.c.project_id == mine),
+                _count(entity, entity.c.project_id == mine, entity.c.problems != "[]"),
+            )
+        ).one()
+        return Counts(*row)
+
+    def facts(self) -> dict[str, object]:
+        """Everything in `index_meta`."""
+        rows = self._conn.execute(
+            select(index_meta.c.key, index_meta.c.value).where(
+                index_meta.c.project_id == self._project_id
+            )
+        )
+        return {row.key: json.loads(row.value) for row in rows}
+
+    def set_fact(self, key: str, value: object) -> None:
+        """Store one JSON value."""
+        self._conn.execute(
+            delete(index_meta).where(
+                index_meta.c.project_id == self._project_id, index_meta.c.key == key
+            )
+        )
+        self._conn.execute(
+            insert(index_meta).values(project_id=self._project_id, key=key, value=json.dumps(value))
+        )
+
+
+def _count(table: Table, *conditions: ColumnElement[bool]) -> ScalarSelect[int]:
+    return select(func.count()).select_from(table).where(*conditions).scalar_subquery()

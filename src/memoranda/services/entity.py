@@ -1,0 +1,377 @@
+"""The one writer: every change of the index goes through `apply`, set-based, in one transaction.
+
+The watcher, a full sync, every writing tool and a reindex hand over parsed notes and deleted ids; a
+single note is a batch of one. What `apply` leaves behind depends on the files alone, not on the order
+in which they came (ids and first-seen times aside).
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from memoranda.model.address import NotePath, Permalink
+from memoranda.model.note import NoteRef, ParsedNote
+from memoranda.model.sync import FileState
+from memoranda.ports import FullTextIndex
+from memoranda.repositories.entity import EntityRepository, StoredClaim, StoredEntity
+from memoranda.repositories.names import NameRepository
+from memoranda.repositories.relation import RelationRepository
+from memoranda.repositories.store import Store, Tx
+from memoranda.services.items import indexed_note
+from memoranda.services.link_resolver import resolve_dirty
+from memoranda.services.linking import link_keys, names_of
+from memoranda.services.observations import write_observations
+from memoranda.services.permalinks import Claim, ClaimClass, assign, claim
+
+
+@dataclass(frozen=True, slots=True)
+class NoteInput:
+    """A parsed file on its way into the index.
+
+    Attributes:
+        entity_id: the identity it keeps although its path is new (a move); None: by path.
+    """
+
+    parsed: ParsedNote
+    encoding: str
+    state: FileState
+    checksum: str
+    entity_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What `apply` did: entity ids by path, and how many links found their note."""
+
+    ids: Mapping[NotePath, int]
+    links_resolved: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A note of the batch with its identity, its old row if any, and what it claims."""
+
+    note: NoteInput
+    entity_id: int
+    old: StoredEntity | None
+    claim: Claim
+
+
+class EntityService:
+    """Spec 8.3 on top of the one writer (ADR 0001 says which method became which)."""
+
+    def __init__(self, store: Store, fulltext: FullTextIndex) -> None:
+        self._store = store
+        self._fulltext = fulltext
+
+    async def index_many(
+        self,
+        notes: Sequence[NoteInput],
+        *,
+        deleted: Collection[int] = (),
+        resolve: bool = True,
+    ) -> Applied:
+        """Write these notes and remove the deleted ones, in one transaction.
+
+        Args:
+            notes: at most one per path.
+            deleted: entity ids.
+            resolve: whether links are resolved now; if not, affected notes stay marked for
+                `LinkResolver.resolve_pending`.
+        """
+        return await self._store.write(
+            lambda tx: apply(tx, self._fulltext, notes, deleted=deleted, resolve=resolve)
+        )
+
+    async def delete_entity(self, entity_id: int) -> None:
+        """Remove one note from the index."""
+        await self.index_many([], deleted=[entity_id])
+
+    async def get_by_file_path(self, path: str) -> NoteRef | None:
+        """The note at exactly this path."""
+        return await self._store.read(lambda tx: EntityRepository(tx).ref_at(path))
+
+
+def apply(
+    tx: Tx,
+    fulltext: FullTextIndex,
+    notes: Sequence[NoteInput],
+    *,
+    deleted: Collection[int] = (),
+    resolve: bool = True,
+) -> Applied:
+    """`EntityService.index_many` inside the caller's transaction."""
+    entities, relations = EntityRepository(tx), RelationRepository(tx)
+    stored = entities.stored(
+        paths=[note.state.path for note in notes],
+        ids=[*(note.entity_id for note in notes if note.entity_id is not None), *deleted],
+    )
+    entries, gone = _identify(notes, deleted, stored, entities)
+    permalinks, others = _assign_permalinks(entities, entries, gone)
+    _make_room(entities, entries, gone, permalinks, others)
+    _write_entities(tx, entities, entries, permalinks)
+    entities.set_permalinks({one.entity_id: permalinks[one.path] for one in others})
+    touched = _write_names(tx, entries, gone, permalinks, others)
+    items = write_observations(
+        tx,
+        [(entry.entity_id, entry.note.parsed, entry.old is None) for entry in entries],
+        permalinks,
+        {one.entity_id: (one.permalink or "", permalinks[one.path]) for one in others},
+    )
+    relations.replace_links(
+        [entry.entity_id for entry in entries if entry.old], _link_rows(tx, entries)
+    )
+    relations.rewrite_prefix(
+        [one.entity_id for one in others],
+        {one.entity_id: permalinks[one.path] for one in others},
+    )
+    gone_ids = [old.entity_id for old in gone]
+    if (touched or gone_ids) and relations.has_clean_notes():
+        relations.mark_dirty(keys=touched, targets=gone_ids)
+    fulltext.replace(
+        tx.conn,
+        (
+            indexed_note(
+                entry.entity_id, entry.note.parsed, items[entry.entity_id], _dates(entry.note)
+            )
+            for entry in entries
+        ),
+    )
+    fulltext.remove(tx.conn, gone_ids)
+    resolved = 0
+    if resolve:
+        resolved = resolve_dirty(tx)
+    elif gone_ids:
+        relations.delete_pointing_at(gone_ids)
+    entities.delete(gone_ids)
+    return Applied({entry.note.state.path: entry.entity_id for entry in entries}, resolved)
+
+
+def _identify(
+    notes: Sequence[NoteInput],
+    deleted: Collection[int],
+    stored: Sequence[StoredEntity],
+    entities: EntityRepository,
+) -> tuple[list[_Entry], list[StoredEntity]]:
+    """Which row each note is, and which rows go.
+
+    A note keeps the identity it brings along (a move) unless another note that stays lives at its path.
+    """
+    by_id = {old.entity_id: old for old in stored}
+    by_path = {old.path: old for old in stored}
+    leaving = set(deleted) | {note.entity_id for note in notes if note.entity_id is not None}
+    gone = {i for i in deleted if i in by_id}
+    olds: list[StoredEntity | None] = []
+    for note in notes:
+        there = by_path.get(note.state.path)
+        mine = by_id.get(note.entity_id) if note.entity_id is not None else None
+        if there is not None and (mine is None or there.entity_id not in leaving):
+            if mine is not None and mine is not there:
+                gone.add(mine.entity_id)
+            gone.discard(there.entity_id)
+            olds.append(there)
+        else:
+            olds.append(mine)
+            if mine is not None:
+                gone.discard(mine.entity_id)
+    next_id = (
+        entities.allocate_ids("entity", sum(old is None for old in olds)) if None in olds else 0
+    )
+    entries: list[_Entry] = []
+    for note, old in zip(notes, olds, strict=True):
+        if old is None:
+            entity_id, next_id = next_id, next_id + 1
+        else:
+            entity_id = old.entity_id
+        entries.append(_Entry(note, entity_id, old, claim(note.parsed)))
+    return entries, [by_id[i] for i in sorted(gone)]
+
+
+def _assign_permalinks(
+    entities: EntityRepository, entries: Sequence[_Entry], gone: Sequence[StoredEntity]
+) -> tuple[dict[NotePath, Permalink], list[StoredClaim]]:
+    """Permalinks of the batch by path, and of the other notes that must change theirs."""
+    in_question: set[Permalink] = set()
+    for entry in entries:
+        new, old = entry.claim, entry.old
+        if old is None:
+            in_question |= {new.wanted, new.hashed}
+        elif (old.wanted, old.hashed) != (new.wanted, new.hashed):
+            in_question |= {new.wanted, new.hashed, old.wanted, old.hashed}
+        else:
+            in_question.add(new.wanted)
+    for old in gone:
+        in_question |= {old.wanted, old.hashed}
+    absent = {old.entity_id for old in gone} | {entry.entity_id for entry in entries}
+    rivals = [one for one in entities.claims(in_question) if one.entity_id not in absent]
+    claims = [entry.claim for entry in entries]
+    claims += [
+        Claim(one.path, one.wanted, ClaimClass(one.strength))
+        for one in rivals
+        if one.wanted in in_question
+    ]
+    hashed_forms = {one.hashed for one in claims} | {one.hashed for one in rivals}
+    permalinks = assign(claims, hashed_forms & in_question)
+    return permalinks, [
+        one for one in rivals if permalinks.get(one.path, one.permalink) != one.permalink
+    ]
+
+
+def _make_room(
+    entities: EntityRepository,
+    entries: Sequence[_Entry],
+    gone: Sequence[StoredEntity],
+    permalinks: Mapping[NotePath, Permalink],
+    others: Sequence[StoredClaim],
+) -> None:
+    """Free every path and permalink that changes hands, so that swaps and chains meet no unique rule."""
+    moving = [e.entity_id for e in entries if e.old and e.old.path != e.note.state.path]
+    entities.vacate([*moving, *(old.entity_id for old in gone)], paths=True)
+    renamed = [
+        e.entity_id for e in entries if e.old and e.old.permalink != permalinks[e.note.state.path]
+    ]
+    entities.vacate([*renamed, *(one.entity_id for one in others)], paths=False)
+
+
+def _dates(note: NoteInput) -> tuple[datetime, datetime]:
+    """Created and modified: the note's own, else the file's. Naive UTC, as stored."""
+    file_time = _utc(note.state.mtime_ns)
+    created, modified = note.parsed.created, note.parsed.modified
+    return (
+        created.astimezone(UTC).replace(tzinfo=None) if created else file_time,
+        modified.astimezone(UTC).replace(tzinfo=None) if modified else file_time,
+    )
+
+
+def _utc(nanoseconds: int) -> datetime:
+    try:
+        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError):  # a file system may claim any year
+        return datetime.fromtimestamp(0, UTC).replace(tzinfo=None)
+
+
+def _write_entities(
+    tx: Tx,
+    entities: EntityRepository,
+    entries: Sequence[_Entry],
+    permalinks: Mapping[NotePath, Permalink],
+) -> None:
+    new: list[dict[str, object]] = []
+    old: list[dict[str, object]] = []
+    for entry in entries:
+        parsed, state = entry.note.parsed, entry.note.state
+        created, modified = _dates(entry.note)
+        row: dict[str, object] = {
+            "id": entry.entity_id,
+            "title": parsed.title,
+            "note_type": parsed.note_type,
+            "file_path": state.path,
+            "permalink": permalinks[state.path],
+            "entity_metadata": json.dumps(dict(parsed.frontmatter), ensure_ascii=False),
+            "content": parsed.content,
+            "mtime": state.mtime_ns / 1e9,
+            "size": state.size,
+            "checksum": entry.note.checksum,
+            "updated_at": tx.now,
+            "mtime_ns": state.mtime_ns,
+            "ctime_ns": state.ctime_ns,
+            "inode": state.inode,
+            "note_created": created,
+            "note_modified": modified,
+            "tags": json.dumps(parsed.tags, ensure_ascii=False),
+            "aliases": json.dumps(parsed.aliases, ensure_ascii=False),
+            "wanted_permalink": entry.claim.wanted,
+            "permalink_class": int(entry.claim.strength),
+            "hashed_permalink": entry.claim.hashed,
+            "encoding": entry.note.encoding,
+            "problems": json.dumps(parsed.problems, ensure_ascii=False),
+            "links_dirty": True,
+        }
+        if entry.old is None:
+            row |= {
+                "external_id": str(uuid.uuid4()),
+                "project_id": tx.project_id,
+                "created_at": tx.now,
+            }
+            new.append(row)
+        else:
+            old.append(row)
+    entities.insert(new)
+    entities.rewrite(old)
+
+
+def _write_names(
+    tx: Tx,
+    entries: Sequence[_Entry],
+    gone: Sequence[StoredEntity],
+    permalinks: Mapping[NotePath, Permalink],
+    others: Sequence[StoredClaim],
+) -> set[str]:
+    """Bring the names in line; returns the keys whose meaning may have changed."""
+    names = NameRepository(tx)
+    wanted: dict[int, set[tuple[str, int]]] = {old.entity_id: set() for old in gone}
+    moved: set[int] = set()
+    for entry in entries:
+        parsed, path = entry.note.parsed, entry.note.state.path
+        wanted[entry.entity_id] = {
+            (name.key, int(name.kind))
+            for name in names_of(
+                path, parsed.title, parsed.aliases, permalinks[path], entry.claim.hashed
+            )
+        }
+        if entry.old is not None and entry.old.path != path:
+            moved.add(entry.entity_id)
+    for one in others:
+        wanted[one.entity_id] = {
+            (name.key, int(name.kind))
+            for name in names_of(one.path, one.title, one.aliases, permalinks[one.path], one.hashed)
+        }
+    known = names.of_entities(
+        i for i in wanted if i not in {e.entity_id for e in entries if e.old is None}
+    )
+    touched: set[str] = set()
+    removed: list[tuple[int, str, int]] = []
+    added: list[tuple[int, str, int]] = []
+    for entity_id, new in wanted.items():
+        old = known.get(entity_id, set())
+        removed += [(entity_id, key, kind) for key, kind in old - new]
+        added += [(entity_id, key, kind) for key, kind in new - old]
+        changed = old | new if entity_id in moved else old ^ new
+        touched.update(key for key, _ in changed)
+    names.remove(removed)
+    names.add(added)
+    return touched
+
+
+def _link_rows(tx: Tx, entries: Iterable[_Entry]) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for entry in entries:
+        path = entry.note.state.path
+        for ordinal, link in enumerate(entry.note.parsed.links):
+            keys = link_keys(link, path)
+            rows.append(
+                {
+                    "entity_id": entry.entity_id,
+                    "ordinal": ordinal,
+                    "project_id": tx.project_id,
+                    "to_id": None,
+                    "key": keys.key,
+                    "root_key": keys.root_key,
+                    "slug_key": keys.slug_key,
+                    "form": link.form.value,
+                    "target": link.target,
+                    "anchor": link.anchor or None,
+                    "label": link.label or None,
+                    "relation_type": link.relation_type,
+                    "context": link.context,
+                    "is_attachment": link.is_attachment,
+                    "line": link.line,
+                    "start": link.start,
+                    "end": link.end,
+                }
+            )
+    return rows

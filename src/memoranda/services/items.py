@@ -1,0 +1,87 @@
+"""A parsed note as full-text rows: every piece of text once, at its finest grain. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from memoranda.model.note import Observation, ParsedNote
+from memoranda.model.search import ItemType
+from memoranda.ports import IndexedItem, IndexedNote
+
+ITEMS_VERSION = 1
+"""Raise it when the rows of an unchanged note would differ."""
+
+_NOT_TEXT = frozenset(
+    ("title", "type", "tags", "permalink", "created", "date", "modified", "updated", "id")
+)
+"""Frontmatter keys that are fields or filters; the values of all others are searchable text."""
+
+
+def indexed_note(
+    entity_id: int,
+    parsed: ParsedNote,
+    observation_ids: Sequence[int],
+    dates: tuple[datetime, datetime],
+) -> IndexedNote:
+    """The rows of a note: the note itself, its passages, observations and explicit relations."""
+    items = [
+        IndexedItem(
+            ItemType.NOTE,
+            _header_text(parsed),
+            start_line=1,
+            end_line=max(1, parsed.body_line - 1),
+            title=parsed.title,
+            tags=" ".join(parsed.tags),
+            headings="\n".join(heading.text for heading in parsed.outline),
+        )
+    ]
+    items += [
+        IndexedItem(ItemType.SECTION, p.text, p.heading_path, p.start_line, p.end_line)
+        for p in parsed.passages
+    ]
+    items += [
+        IndexedItem(
+            ItemType.OBSERVATION,
+            observation_text(one),
+            one.heading_path,
+            one.line,
+            one.end_line,
+            item_id=row_id,
+        )
+        for one, row_id in zip(parsed.observations, observation_ids, strict=True)
+    ]
+    items += [
+        IndexedItem(
+            ItemType.RELATION,
+            relation_text(relation.relation_type, relation.target, relation.context),
+            start_line=relation.line,
+            end_line=relation.line,
+        )
+        for relation in parsed.relations
+        if relation.relation_type != "links_to"
+    ]
+    return IndexedNote(entity_id, parsed.note_type, dates[0], dates[1], items)
+
+
+def observation_text(one: Observation) -> str:
+    """An observation in one line, as a person would write it."""
+    parts = [f"[{one.category}] {one.content}", *(f"#{tag}" for tag in one.tags)]
+    if one.context:
+        parts.append(f"({one.context})")
+    return " ".join(parts)
+
+
+def relation_text(relation_type: str, target: str, context: str | None) -> str:
+    """A relation in one line, as a person would write it."""
+    return f"{relation_type} [[{target}]]" + (f" ({context})" if context else "")
+
+
+def _header_text(parsed: ParsedNote) -> str:
+    if parsed.raw_frontmatter:
+        return parsed.raw_frontmatter
+    values: list[str] = []
+    for key, value in parsed.frontmatter.items():
+        if key not in _NOT_TEXT:
+            values += value if isinstance(value, list) else [value]
+    return "\n".join(values)

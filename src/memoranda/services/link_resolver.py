@@ -1,0 +1,137 @@
+"""Points links at notes and derives relations from links, set-based, inside the caller's transaction.
+
+A note is `links_dirty` from the moment its links, or a name they use, changed until this ran; the mark
+is in the database, so an interrupted sync goes on where it stopped. Spec 8.7 (resolve_pending).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+
+from memoranda.model.address import NotePath, Permalink, normalized_target
+from memoranda.repositories.names import NameRepository
+from memoranda.repositories.relation import RelationRepository, StoredLink, StoredRelation
+from memoranda.repositories.store import Store, Tx, in_chunks
+from memoranda.services.linking import Candidate, LinkKeys, NameKind, choose
+
+_NOTES_AT_ONCE = 1000
+
+_RelationKey = tuple[int | str, str]
+
+
+class LinkResolver:
+    """Spec 8.7, for callers that have no transaction yet."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def resolve_pending(self) -> int:
+        """Resolve what is waiting; returns how many links found their note."""
+        return await self._store.write(resolve_dirty)
+
+
+def resolve_dirty(tx: Tx) -> int:
+    """Resolve the links of every dirty note and bring its relations in line.
+
+    Returns:
+        How many links pointed nowhere before and point at a note now.
+    """
+    relations = RelationRepository(tx)
+    dirty = relations.dirty()
+    resolved = 0
+    for ids in in_chunks(dirty, _NOTES_AT_ONCE):
+        links = relations.links_of(ids)
+        targets = _targets(links, dirty, NameRepository(tx))
+        changed = [
+            (link.entity_id, link.ordinal, to_id)
+            for link, to_id in zip(links, targets, strict=True)
+            if link.to_id != to_id
+        ]
+        resolved += sum(
+            link.to_id is None and to_id is not None
+            for link, to_id in zip(links, targets, strict=True)
+        )
+        relations.point_links(changed)
+        _derive(tx, relations, ids, dirty, links, targets)
+        relations.clear_dirty(ids)
+    return resolved
+
+
+def _targets(
+    links: Iterable[StoredLink],
+    dirty: Mapping[int, tuple[NotePath, Permalink]],
+    names: NameRepository,
+) -> list[int | None]:
+    links = list(links)
+    keys = {key for link in links for key in (link.key, link.root_key, link.slug_key) if key}
+    candidates = {
+        key: [Candidate(i, NameKind(kind), NotePath(path)) for i, kind, path in found]
+        for key, found in names.with_keys(keys).items()
+    }
+    return [
+        choose(
+            LinkKeys(link.key, link.root_key, link.slug_key),
+            link.form,
+            dirty[link.entity_id][0],
+            candidates,
+        )
+        for link in links
+    ]
+
+
+def _derive(
+    tx: Tx,
+    relations: RelationRepository,
+    ids: list[int],
+    dirty: Mapping[int, tuple[NotePath, Permalink]],
+    links: list[StoredLink],
+    targets: list[int | None],
+) -> None:
+    """Bring the relation rows of these notes in line with their links; rows that fit keep their id."""
+    wanted: dict[int, dict[_RelationKey, tuple[StoredLink, int | None]]] = {i: {} for i in ids}
+    for link, to_id in zip(links, targets, strict=True):
+        if to_id is None and link.is_attachment:
+            continue
+        key = (to_id if to_id is not None else normalized_target(link.target), link.relation_type)
+        wanted[link.entity_id].setdefault(key, (link, to_id))
+    gone: list[StoredRelation] = []
+    for row in relations.relations_of(ids):
+        key = (row.to_id if row.to_id is not None else row.to_name, row.relation_type)
+        match wanted[row.from_id].get(key):
+            case (link, _) if (link.context, link.target, link.line) == _shown(row):
+                del wanted[row.from_id][key]
+            case _:
+                gone.append(row)
+    reusable = {(row.from_id, row.to_name, row.relation_type): row for row in gone}
+    fresh: list[dict[str, object]] = []
+    kept: list[dict[str, object]] = []
+    for from_id, keyed in wanted.items():
+        for link, to_id in keyed.values():
+            to_name = normalized_target(link.target)
+            old = reusable.pop((from_id, to_name, link.relation_type), None)
+            row_values: dict[str, object] = {
+                "external_id": old.external_id if old else str(uuid.uuid4()),
+                "from_id": from_id,
+                "to_id": to_id,
+                "to_name": to_name,
+                "relation_type": link.relation_type,
+                "context": link.context,
+                "permalink": f"{dirty[from_id][1]}/{link.relation_type}/{to_name}",
+                "project_id": tx.project_id,
+                "created_at": old.created_at if old else tx.now,
+                "updated_at": tx.now,
+                "target": link.target,
+                "line": link.line,
+            }
+            if old:
+                kept.append({"id": old.row_id, **row_values})
+            else:
+                fresh.append(row_values)
+    relations.delete_relations(row.row_id for row in gone)
+    relations.insert_relations(kept)
+    relations.insert_relations(fresh)
+
+
+def _shown(row: StoredRelation) -> tuple[str | None, str, int]:
+    return row.context, row.target, row.line

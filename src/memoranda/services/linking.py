@@ -1,0 +1,146 @@
+"""Names of notes, and which note a link means. Pure.
+
+Every note has names of several kinds (`names_of`); a link has keys (`link_keys`); `choose` picks the
+note. Both sides compare `model.address.lookup_key`, so that resolution is a join on text and the same
+on every database.
+
+Source: FORMAT "Relations and links"; architecture row 17.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from memoranda.model.address import (
+    NotePath,
+    Permalink,
+    folder,
+    lookup_key,
+    slug,
+    stem,
+)
+from memoranda.model.note import Link, LinkForm
+
+
+class NameKind(IntEnum):
+    """The kinds of names, in the order in which links try them."""
+
+    PATH = 0
+    PERMALINK = 1
+    FILE_NAME = 2
+    TITLE = 3
+    ALIAS = 4
+    PATH_END = 5
+    SLUG = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One name of a note."""
+
+    key: str
+    kind: NameKind
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A note that has a name in question."""
+
+    entity_id: int
+    kind: NameKind
+    path: NotePath
+
+
+@dataclass(frozen=True, slots=True)
+class LinkKeys:
+    """What resolution compares for one link.
+
+    Attributes:
+        key: the path from the note's folder (Markdown links, `./` and `../`) or the name itself.
+        root_key: the path from the root, where it differs in meaning (Markdown links).
+        slug_key: the slug of the name; "" if it has none.
+    """
+
+    key: str
+    root_key: str | None
+    slug_key: str
+
+
+def names_of(
+    path: NotePath, title: str, aliases: Sequence[str], permalink: Permalink, hashed: Permalink
+) -> frozenset[Name]:
+    """Every name by which a link may mean this note."""
+    whole = lookup_key(path)
+    names = {
+        Name(whole, NameKind.PATH),
+        Name(permalink, NameKind.PERMALINK),
+        Name(hashed, NameKind.PERMALINK),
+        Name(lookup_key(stem(path)), NameKind.FILE_NAME),
+        Name(permalink.rpartition("/")[2], NameKind.SLUG),
+    }
+    if key := lookup_key(title):
+        names.add(Name(key, NameKind.TITLE))
+    names.update(Name(key, NameKind.ALIAS) for alias in aliases if (key := lookup_key(alias)))
+    parts = whole.split("/")
+    names.update(Name("/".join(parts[i:]), NameKind.PATH_END) for i in range(1, len(parts) - 1))
+    return frozenset(names)
+
+
+def link_keys(link: Link, path: NotePath) -> LinkKeys:
+    """The keys of a link written in the note at `path`."""
+    target = link.target.strip()
+    slug_key = slug(stem(target)) if "/" not in target else ""
+    relative = target.startswith(("./", "../"))
+    if link.form is not LinkForm.MARKDOWN and not relative:
+        return LinkKeys(lookup_key(target), None, slug_key)
+    if target.startswith("/"):
+        return LinkKeys(lookup_key(target), None, "")
+    joined = posixpath.normpath(posixpath.join(folder(path), target))
+    if joined.startswith("../") or joined == "..":
+        joined = target  # leaves the folder: no note has such a path
+    return LinkKeys(lookup_key(joined), lookup_key(target) if not relative else None, slug_key)
+
+
+def choose(
+    link: LinkKeys, form: LinkForm, path: NotePath, names: Mapping[str, Sequence[Candidate]]
+) -> int | None:
+    """The entity a link means, or None.
+
+    Kinds are tried in order; within a kind: same folder as the note, then fewest folders, then
+    alphabetical. A slug counts only if it is one note's alone.
+    """
+    here = names.get(link.key, ())
+    from_root = names.get(link.root_key, ()) if link.root_key is not None else ()
+    if form is LinkForm.MARKDOWN or link.root_key is not None:
+        for candidates in (here, from_root):
+            if found := [c for c in candidates if c.kind is NameKind.PATH]:
+                return _nearest(found, path)
+        named = from_root or here
+    else:
+        named = here
+    best: NameKind | None = None
+    found = []
+    for candidate in named:
+        if candidate.kind is NameKind.SLUG:
+            continue
+        if best is None or candidate.kind < best:
+            best, found = candidate.kind, [candidate]
+        elif candidate.kind == best:
+            found.append(candidate)
+    if found:
+        return _nearest(found, path)
+    if link.slug_key:
+        same = {c.entity_id for c in names.get(link.slug_key, ()) if c.kind is NameKind.SLUG}
+        if len(same) == 1:
+            return same.pop()
+    return None
+
+
+def _nearest(candidates: Iterable[Candidate], path: NotePath) -> int:
+    here = folder(path)
+    return min(
+        candidates, key=lambda c: (folder(c.path) != here, c.path.count("/"), c.path)
+    ).entity_id

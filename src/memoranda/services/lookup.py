@@ -1,0 +1,106 @@
+"""From a name to a note: what people and assistants type, resolved the same way everywhere.
+
+Reading may use every name; writing, editing and deleting never guess (`exact`). Source: FORMAT
+"Looking up a name", spec 7.3 and 8.3 (resolve_path).
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from memoranda.errors import AmbiguousName, NoteNotFound
+from memoranda.model.address import Address, ById, ByName, lookup_key, parse_address, slug
+from memoranda.model.note import NoteRef
+from memoranda.model.search import ItemType, SearchFilters, SearchQuery
+from memoranda.ports import FullTextIndex
+from memoranda.repositories.entity import EntityRepository
+from memoranda.repositories.names import NameRepository
+from memoranda.repositories.store import Tx
+from memoranda.services.linking import NameKind
+
+_NEAR = 5
+_SIMILAR = 0.75
+_SIMILAR_LOOKED_AT = 10
+
+
+def find_note(tx: Tx, name: str | Address, *, exact: bool = False) -> NoteRef:
+    """The one note a name means.
+
+    Tried in order: id, exact permalink, exact path (with or without `.md`), a unique title, file name or
+    alias, a unique permalink whose last segments are the slug. With `exact` only the first three.
+
+    Raises:
+        NoteNotFound: with near names.
+        AmbiguousName: several notes by the best kind of name that matches.
+        InvalidUri: a memory:// value that breaks spec 7.2.
+    """
+    address = parse_address(name) if isinstance(name, str) else name
+    match address:
+        case ById(entity_id):
+            if (ref := EntityRepository(tx).ref_by_id(entity_id)) is None:
+                raise NoteNotFound(f"memory://id/{entity_id}")
+            return ref
+        case ByName(text):
+            return _by_name(tx, text, exact=exact)
+
+
+def _by_name(tx: Tx, text: str, *, exact: bool) -> NoteRef:
+    key = lookup_key(text)
+    if not key:
+        raise NoteNotFound(text)
+    literal_key = text.strip("/").casefold()
+    found = NameRepository(tx).notes_named({key, literal_key})
+    if permalinks := _of_kind(found, {literal_key}, NameKind.PERMALINK):
+        return _one(text, permalinks)
+    paths = _of_kind(found, {key}, NameKind.PATH)
+    literal = [ref for ref in paths if ref.file_path in (text, f"{text}.md", text.strip("/"))]
+    if paths:
+        return _one(text, literal or paths)
+    if not exact:
+        if named := _of_kind(found, {key}, NameKind.TITLE, NameKind.FILE_NAME, NameKind.ALIAS):
+            return _one(text, named)
+        tail = "/".join(part for segment in key.split("/") if (part := slug(segment)))
+        if tail and (tails := EntityRepository(tx).permalink_tails(tail)):
+            return _one(text, tails)
+    raise NoteNotFound(text, near_names(tx, text))
+
+
+def _of_kind(
+    found: list[tuple[str, int, NoteRef]], keys: set[str], *kinds: NameKind
+) -> list[NoteRef]:
+    return list(
+        {ref.entity_id: ref for key, kind, ref in found if kind in kinds and key in keys}.values()
+    )
+
+
+def _one(name: str, refs: list[NoteRef]) -> NoteRef:
+    if len(refs) > 1:
+        raise AmbiguousName(name, sorted(ref.file_path for ref in refs))
+    return refs[0]
+
+
+def near_names(tx: Tx, name: str) -> list[str]:
+    """Up to five permalinks of notes with a similar title or permalink, best first."""
+    wanted = slug(name.rpartition("/")[2])
+    scored: dict[str, str] = {}
+    for _, title, permalink in EntityRepository(tx).titles():
+        scored.setdefault(slug(title), permalink)
+        scored.setdefault(permalink.rpartition("/")[2], permalink)
+    close = difflib.get_close_matches(wanted, scored, n=_NEAR, cutoff=0.6)
+    return list(dict.fromkeys(scored[one] for one in close))
+
+
+def similar_notes(tx: Tx, fulltext: FullTextIndex, ref: NoteRef, limit: int) -> list[NoteRef]:
+    """Other notes with nearly the same title, best first: found by its words, judged by its letters."""
+    query = SearchQuery(
+        ref.title, filters=SearchFilters(item_types=(ItemType.NOTE,)), limit=_SIMILAR_LOOKED_AT
+    )
+    ids = [note.entity_id for note in fulltext.search(tx.conn, query).notes]
+    others = [one for i, one in EntityRepository(tx).refs(ids).items() if i != ref.entity_id]
+    wanted = slug(ref.title)
+    judged = [
+        (difflib.SequenceMatcher(None, wanted, slug(one.title)).ratio(), one) for one in others
+    ]
+    near = [(ratio, one) for ratio, one in judged if ratio >= _SIMILAR]
+    near.sort(key=lambda pair: (-pair[0], pair[1].file_path))
+    return [one for _, one in near[:limit]]

@@ -1,0 +1,354 @@
+"""Reading, writing, editing and deleting one note.
+
+A writing tool writes the file first (under the file's lock, atomically), then indexes exactly those
+bytes before it answers: a note is found by the next call. When the index cannot follow, the file is
+safe and the caller is told (`NotIndexed`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+
+from memoranda.errors import (
+    Conflict,
+    DatabaseProblem,
+    InvalidArgument,
+    NoteNotFound,
+    NotIndexed,
+)
+from memoranda.files.file_service import FileService
+from memoranda.files.names import safe_file_name
+from memoranda.markdown.source import encode
+from memoranda.markdown.writer import apply_edit, diff, new_note
+from memoranda.model.address import ByName, NotePath, parse_address
+from memoranda.model.edit import Edit
+from memoranda.model.note import (
+    IncomingRelation,
+    NoteRef,
+    ObservationItem,
+    SourceText,
+)
+from memoranda.model.sync import FileState
+from memoranda.model.views import DeleteResult, NoteView, WriteAction, WriteResult
+from memoranda.ports import FullTextIndex
+from memoranda.repositories.entity import EntityRepository
+from memoranda.repositories.relation import RelationRepository
+from memoranda.repositories.store import Store, Tx
+from memoranda.services.entity import apply
+from memoranda.services.lookup import find_note, near_names, similar_notes
+from memoranda.services.observations import observation_permalinks
+from memoranda.services.reading import ReadNote, checksum, read_note
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_SIMILAR = 3
+_BACKLINKS = 50
+
+
+class NoteService:
+    """The use cases on single notes of one project."""
+
+    def __init__(self, store: Store, files: FileService, fulltext: FullTextIndex) -> None:
+        self._store = store
+        self._files = files
+        self._fulltext = fulltext
+
+    async def write(
+        self,
+        *,
+        title: str,
+        content: str,
+        directory: str = "",
+        note_type: str = "note",
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+        overwrite: bool = False,
+        expected_checksum: str | None = None,
+    ) -> WriteResult:
+        """Create a note, or replace the whole note at that place (spec 6.2.1).
+
+        Raises:
+            NoteExists: a file is there and neither `overwrite` nor `expected_checksum` is given.
+            Conflict: the file there does not have `expected_checksum`.
+            InvalidArgument, OutsideProject, ReadOnly, DiskFull, FileProblem: nothing was written.
+            NotIndexed: the file is written, the index will follow.
+        """
+        path = self._target(title, directory)
+        text = new_note(
+            title=title, content=content, note_type=note_type, tags=tags, metadata=metadata or {}
+        )
+        replace = overwrite or expected_checksum is not None
+        data, old, state = await asyncio.to_thread(
+            self._put, path, text, expected_checksum, replace=replace
+        )
+        if old is None:
+            action = WriteAction.CREATED
+        else:
+            action = WriteAction.UNCHANGED if old == data else WriteAction.UPDATED
+        before = "" if old is None else old.decode("utf-8", "replace")
+        return await self._index(
+            read_note(data, state), action, diff(before, text, path) if old is not None else ""
+        )
+
+    def _target(self, title: str, directory: str) -> NotePath:
+        name = safe_file_name(title)
+        folder = directory.strip().rstrip("/")
+        if any(part.startswith(".") and part.strip(".") for part in folder.split("/")):
+            raise InvalidArgument(
+                "directory",
+                f"{directory!r} has a hidden folder, and hidden folders hold no notes",
+                hint="Choose a folder whose name does not begin with a dot.",
+            )
+        return self._files.note_path(f"{folder}/{name}" if folder else name)
+
+    def _put(
+        self, path: NotePath, text: str, expected: str | None, *, replace: bool
+    ) -> tuple[bytes, bytes | None, FileState]:
+        """Write under the file's lock; returns the bytes written, the bytes before, the new state."""
+        with self._files.locked(path):
+            if not replace:
+                data = encode(SourceText(text))
+                return data, None, self._files.create(path, data)
+            if not self._files.exists(path):
+                if expected is not None:
+                    raise NoteNotFound(path)
+                data = encode(SourceText(text))
+                return data, None, self._files.create(path, data)
+            old, state = self._files.read(path)
+            if expected is not None and checksum(old) != expected:
+                raise Conflict(path, checksum(old))
+            data = encode(SourceText(text))
+            if data == old:
+                return data, old, state
+            return data, old, self._files.replace(path, data, expected_checksum=checksum(old))
+
+    async def read(
+        self,
+        name: str,
+        *,
+        start_line: int | None = None,
+        end_line: int | None = None,
+        max_chars: int = 20_000,
+    ) -> NoteView:
+        """The note as its file stands now, with what the index knows around it (spec 6.2.2).
+
+        Args:
+            name: permalink, path, title, file name, alias or memory:// address.
+            start_line: first line wanted, 1-based; default the first.
+            end_line: last line wanted, inclusive; default the last.
+            max_chars: at least 1; the text is cut at a line end (a longer single line inside it).
+
+        Raises:
+            NoteNotFound, AmbiguousName, InvalidArgument, FileProblem.
+        """
+        ref, note = await self._open(name)
+        return await self._store.read(
+            lambda tx: self._view(tx, ref.entity_id, note, (start_line, end_line, max_chars))
+        )
+
+    async def _open(self, name: str, *, exact: bool = False) -> tuple[NoteRef, ReadNote]:
+        """Find a note and read its file; the index is brought in line when the file is newer."""
+        try:
+            ref = await self._store.read(lambda tx: find_note(tx, name, exact=exact))
+        except NoteNotFound:
+            if (path := await asyncio.to_thread(self._path_on_disk, name)) is None:
+                raise
+            note = await asyncio.to_thread(self._load, path)
+            return await self._store.write(lambda tx: self._reindex(tx, note)), note
+        try:
+            note = await asyncio.to_thread(self._load, ref.file_path)
+        except NoteNotFound:
+            await self._store.write(
+                lambda tx: apply(tx, self._fulltext, [], deleted=[ref.entity_id])
+            )
+            near = await self._store.read(lambda tx: near_names(tx, name))
+            raise NoteNotFound(name, near) from None
+        if note.checksum != ref.checksum:
+            ref = await self._store.write(lambda tx: self._reindex(tx, note))
+        return ref, note
+
+    def _path_on_disk(self, name: str) -> NotePath | None:
+        """The path of a file that the index does not know yet, when the name is literally its path."""
+        address = parse_address(name)
+        if not isinstance(address, ByName):
+            return None
+        for candidate in (address.name, f"{address.name}.md"):
+            if candidate.lower().endswith(".md") and "\x00" not in candidate:
+                path = self._files.note_path(candidate)
+                hidden = any(part.startswith(".") for part in path.split("/"))
+                if not hidden and self._files.exists(path):
+                    return path
+        return None
+
+    def _load(self, path: NotePath) -> ReadNote:
+        data, state = self._files.read(path)
+        return read_note(data, state)
+
+    def _reindex(self, tx: Tx, note: ReadNote) -> NoteRef:
+        apply(tx, self._fulltext, [note.as_input()])
+        ref = EntityRepository(tx).ref_at(note.state.path)
+        if ref is None:
+            raise NoteNotFound(note.state.path)
+        return ref
+
+    def _view(
+        self,
+        tx: Tx,
+        entity_id: int,
+        note: ReadNote,
+        window: tuple[int | None, int | None, int],
+    ) -> NoteView:
+        ref = EntityRepository(tx).ref_by_id(entity_id)
+        if ref is None:
+            raise NoteNotFound(note.state.path)
+        relations = RelationRepository(tx)
+        lines = _true_lines(note.source.text)
+        first, last, next_line, text = _cut(lines, *window)
+        return NoteView(
+            ref=ref,
+            parsed=note.parsed,
+            text=text,
+            start_line=first,
+            end_line=last,
+            total_lines=len(lines),
+            next_line=next_line,
+            observations=_items(ref, note),
+            relations=tuple(relations.outgoing(entity_id)),
+            backlinks=tuple(relations.incoming(entity_id, _BACKLINKS)),
+            outline=note.parsed.outline,
+        )
+
+    async def edit(
+        self,
+        name: str,
+        edit: Edit,
+        *,
+        expected_checksum: str | None = None,
+        dry_run: bool = False,
+    ) -> WriteResult:
+        """Change what was asked, byte for byte nothing else (spec 6.2.3).
+
+        The edit is applied to the file as it stands under its lock, so two appends at once both land.
+
+        Raises:
+            NoteNotFound, AmbiguousName, EditMismatch, InvalidArgument: nothing was changed.
+            Conflict: the file does not have `expected_checksum`.
+            NotIndexed: the file is changed, the index will follow.
+        """
+        ref, _ = await self._open(name)
+        path = ref.file_path
+        before, after, state = await asyncio.to_thread(
+            self._change, path, edit, expected_checksum, dry_run=dry_run
+        )
+        shown = diff(before.text, after.text, path)
+        action = WriteAction.UNCHANGED if before == after else WriteAction.UPDATED
+        note = read_note(encode(after), state)
+        if dry_run:
+            view = await self._store.read(lambda tx: RelationRepository(tx).outgoing(ref.entity_id))
+            return WriteResult(ref, action, _items(ref, note), tuple(view), diff=shown)
+        return await self._index(note, action, shown)
+
+    def _change(
+        self, path: NotePath, edit: Edit, expected: str | None, *, dry_run: bool
+    ) -> tuple[SourceText, SourceText, FileState]:
+        with self._files.locked(path):
+            data, state = self._files.read(path)
+            note = read_note(data, state)
+            if expected is not None and note.checksum != expected:
+                raise Conflict(path, note.checksum)
+            text = apply_edit(note.source.text, edit, path)
+            after = SourceText(text, note.source.encoding, note.source.bom)
+            try:
+                new = encode(after)
+            except UnicodeEncodeError as error:
+                raise InvalidArgument(
+                    "content_updates",
+                    f"{path} is stored as {note.source.encoding}, which has no "
+                    f"{error.object[error.start]!r}",
+                    hint="Leave the character out, or save the file as UTF-8 first.",
+                ) from error
+            if not dry_run and new != data:
+                state = self._files.replace(path, new, expected_checksum=note.checksum)
+            return note.source, after, state
+
+    async def delete(self, name: str) -> DeleteResult:
+        """Delete the file and its rows (spec 6.2.4). Only a permalink, a path or an id will do.
+
+        Raises:
+            NoteNotFound, AmbiguousName, FileProblem, ReadOnly.
+        """
+        ref = await self._store.read(lambda tx: find_note(tx, name, exact=True))
+        await asyncio.to_thread(self._delete, ref.file_path)
+
+        def forget(tx: Tx) -> list[IncomingRelation]:
+            backlinks = RelationRepository(tx).incoming(ref.entity_id)
+            apply(tx, self._fulltext, [], deleted=[ref.entity_id])
+            return backlinks
+
+        try:
+            return DeleteResult(ref, tuple(await self._store.write(forget)))
+        except DatabaseProblem as error:
+            raise NotIndexed(ref.file_path, error.message) from error
+
+    def _delete(self, path: NotePath) -> None:
+        with self._files.locked(path):
+            self._files.delete(path)
+
+    async def _index(self, note: ReadNote, action: WriteAction, shown: str) -> WriteResult:
+        def index(tx: Tx) -> WriteResult:
+            ref = self._reindex(tx, note)
+            similar = (
+                similar_notes(tx, self._fulltext, ref, _SIMILAR)
+                if action is WriteAction.CREATED
+                else []
+            )
+            return WriteResult(
+                ref=ref,
+                action=action,
+                observations=_items(ref, note),
+                relations=tuple(RelationRepository(tx).outgoing(ref.entity_id)),
+                warnings=note.parsed.problems,
+                similar=tuple(similar),
+                diff=shown,
+            )
+
+        try:
+            return await self._store.write(index)
+        except DatabaseProblem as error:
+            raise NotIndexed(note.state.path, error.message) from error
+
+
+def _items(ref: NoteRef, note: ReadNote) -> tuple[ObservationItem, ...]:
+    observations = note.parsed.observations
+    permalinks = observation_permalinks(ref.permalink, observations)
+    return tuple(map(ObservationItem, observations, permalinks))
+
+
+def _true_lines(text: str) -> list[str]:
+    r"""Lines as the parser counts them: ended by `\n`, `\r\n` or a lone `\r`, ends kept."""
+    return _LINE.findall(text)
+
+
+def _cut(
+    lines: list[str], start: int | None, end: int | None, max_chars: int
+) -> tuple[int, int, int | None, str]:
+    """(first line, last line, line to go on with or None, text) of the wanted window."""
+    for parameter, value in (("start_line", start), ("end_line", end)):
+        if value is not None and value < 1:
+            raise InvalidArgument(parameter, f"{parameter} must be at least 1, not {value}")
+    if max_chars < 1:
+        raise InvalidArgument("max_chars", f"max_chars must be at least 1, not {max_chars}")
+    first = start or 1
+    wanted = lines[first - 1 : end]
+    taken: list[str] = []
+    room = max_chars
+    for line in wanted:
+        if len(line) > room:
+            if not taken:
+                taken.append(line[:max_chars])
+            break
+        taken.append(line)
+        room -= len(line)
+    last = first + len(taken) - 1
+    return first, last, last + 1 if len(taken) < len(wanted) else None, "".join(taken)

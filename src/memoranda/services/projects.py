@@ -1,0 +1,71 @@
+"""Listing, creating, removing and describing projects (spec 6.2.9, 6.2.10, 6.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from memoranda.model.project import Counts, Project, ProjectSummary
+from memoranda.model.sync import SyncPhase, SyncState
+from memoranda.model.views import ProjectInfo
+from memoranda.services.registry import ProjectRegistry
+
+Describe = Callable[[Project], Awaitable[ProjectInfo]]
+
+
+class ProjectService:
+    """The use cases on projects. `describe` looks into a project's index."""
+
+    def __init__(self, registry: ProjectRegistry, describe: Describe) -> None:
+        self._registry = registry
+        self._describe = describe
+
+    async def list(self) -> tuple[ProjectSummary, ...]:
+        """All configured projects in the order of the configuration, disabled ones included."""
+        return tuple([await self._summary(project) for project in self._registry.projects()])
+
+    async def create(
+        self, name: str, path: str, *, set_default: bool = False
+    ) -> tuple[ProjectSummary, bool]:
+        """Register a folder; see `ProjectRegistry.add`."""
+        project, created = await asyncio.to_thread(
+            self._registry.add, name, path, set_default=set_default
+        )
+        return await self._summary(project), created
+
+    async def remove(self, name: str) -> Project:
+        """Take a project out of the configuration; its notes are never touched."""
+        return await asyncio.to_thread(self._registry.remove, name)
+
+    async def set_default(self, name: str) -> Project:
+        """Make a project the default."""
+        return await asyncio.to_thread(self._registry.set_default, name)
+
+    async def info(self, name: str | None) -> ProjectInfo:
+        """Counts, sync status and trouble of one project.
+
+        Raises:
+            ProjectNotFound: no such project.
+        """
+        return await self._describe(self._registry.find(name))
+
+    async def _summary(self, project: Project) -> ProjectSummary:
+        if not project.is_active:
+            return ProjectSummary(project, Counts(), f"disabled: {project.disabled}")
+        info = await self._describe(project)
+        return ProjectSummary(project, info.counts, status_phrase(info.state))
+
+
+def status_phrase(state: SyncState) -> str:
+    """The state of an index in a few words."""
+    match state.phase:
+        case SyncPhase.READY:
+            return "ready"
+        case SyncPhase.FAILED:
+            return f"failed: {state.last_error}"
+        case SyncPhase.INDEXING if state.total:
+            return f"indexing: {state.done:,} of {state.total:,} files"
+        case SyncPhase.INDEXING:
+            return "indexing"
+        case SyncPhase.STARTING:
+            return "not looked at yet"

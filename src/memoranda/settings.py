@@ -1,0 +1,127 @@
+"""The settings as types: every key of spec 9.1 with its default, and how each is read from the environment.
+
+This module is the only one that imports pydantic-settings, and `config` imports it when settings are
+first loaded: building the classes costs more than a whole `memoranda --help` may take.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+ENV_PREFIX = "BASIC_MEMORY_"
+LOG_LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
+
+
+class ProjectEntry(BaseModel):
+    """One project as configured. Keys we do not know are kept.
+
+    Attributes:
+        path: absolute folder of the notes; `~` stands for the home folder.
+        mode: "local" or "cloud"; cloud projects are shown but not served.
+        is_active: false switches the project off without removing it.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    path: str
+    mode: str = "local"
+    workspace_id: str | None = None
+    is_active: bool = True
+
+
+class Settings(BaseSettings):
+    """All settings, checked. `Settings(...)` itself reads nothing: `config.load_settings` does.
+
+    A setting that was given by the user is in `model_fields_set`; one that is not there may be
+    detected (`semantic_search_enabled`) or chosen by the model (`semantic_min_similarity`).
+
+    Attributes:
+        projects: name -> folder, in the order of precedence.
+        default_project: used when a call names no project.
+        database_backend: "sqlite" or "postgres".
+        database_url: connection string of PostgreSQL.
+        semantic_vector_k: nearest passages asked for, at least 1.
+        semantic_min_similarity: cosine, 0..1.
+        sync_delay: quiet time before changed files are indexed, ms.
+        watch_project_reload_interval: s between looks at the configuration.
+        server_name: the name shown to MCP clients.
+        log_level: one of `LOG_LEVELS`.
+        projects_root: the folder below which assistants over HTTP may create projects; None forbids it.
+
+    Source: spec 9.1.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_ignore_empty=True, extra="allow", validate_default=False
+    )
+
+    projects: dict[str, ProjectEntry] = Field(default_factory=dict)
+    default_project: str | None = None
+    database_backend: Literal["sqlite", "postgres"] = "sqlite"
+    database_url: str | None = None
+    semantic_search_enabled: bool = False
+    semantic_embedding_provider: str = "fastembed"
+    semantic_embedding_model: str = "bge-small-en-v1.5"
+    semantic_vector_k: int = Field(default=100, ge=1)
+    semantic_min_similarity: float = Field(default=0.55, ge=0.0, le=1.0)
+    sync_delay: int = Field(default=1000, ge=0)
+    watch_project_reload_interval: int = Field(default=300, ge=1)
+    server_name: str = Field(default="Memoranda", min_length=1)
+    log_level: str = "INFO"
+    projects_root: str | None = None
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what the caller passes, so that parts and tests never see the machine's environment."""
+        return (init_settings,)
+
+    @field_validator("projects", mode="before")
+    @classmethod
+    def _plain_paths(cls, value: object) -> object:
+        """A project given as a plain string is its path."""
+        if not isinstance(value, dict):
+            return value
+        return {name: _entry(entry) for name, entry in value.items()}
+
+    @field_validator("log_level")
+    @classmethod
+    def _known_level(cls, value: str) -> str:
+        level = value.strip().upper()
+        if level not in LOG_LEVELS:
+            raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
+        return level
+
+
+def environment_values() -> dict[str, Any]:
+    """The settings that the environment gives, nested ones decoded from JSON, nothing else checked.
+
+    Raises:
+        pydantic_settings.SettingsError: a nested value is not JSON; the message names the field.
+    """
+    return EnvSettingsSource(Settings)()
+
+
+def _entry(entry: object) -> object:
+    """One project as other programs write it: a path, nulls for "not set", no path in the cloud."""
+    if isinstance(entry, str):
+        return {"path": entry}
+    if not isinstance(entry, dict):
+        return entry
+    fields = ProjectEntry.model_fields
+    entry = {k: v for k, v in entry.items() if v is not None or k not in fields}
+    return {"path": "", **entry} if entry.get("mode") == "cloud" else entry

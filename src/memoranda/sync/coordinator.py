@@ -1,0 +1,132 @@
+"""When a project is synced in this process, and what is known about it meanwhile (spec 4.4).
+
+The first sync runs in the background from `start` on. Until a watcher exists, `fresh` scans again before
+a tool answers when the last scan is too old to be trusted. The coordinator owns its tasks; `stop` ends
+them between two transactions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from loguru import logger
+
+from memoranda.errors import MemorandaError
+from memoranda.model.sync import Progress, SyncPhase, SyncReport, SyncState
+from memoranda.ports import Clock, ProgressSink
+from memoranda.sync.sync_service import SyncService
+
+TRUSTED_S = 5.0
+PATIENCE_S = 1.0
+
+
+class SyncCoordinator:
+    """Owns the syncs of one project in this process."""
+
+    def __init__(self, name: str, sync: SyncService, clock: Clock) -> None:
+        self._name = name
+        self._sync = sync
+        self._clock = clock
+        self._state = SyncState()
+        self._running: asyncio.Task[SyncReport] | None = None
+        self._scanned_at: float | None = None
+
+    @property
+    def state(self) -> SyncState:
+        """Where the index stands now."""
+        return self._state
+
+    def start(self) -> None:
+        """Begin the first sync in the background, unless one ran or runs."""
+        if self._scanned_at is None and self._running is None:
+            self._begin(None)
+
+    async def fresh(self, *, patience_s: float = PATIENCE_S) -> SyncState:
+        """Look at the folder again if the last look is over five seconds old.
+
+        Waits at most `patience_s` for the running sync, which goes on; a sync that fails is in the
+        state, not raised: the index still answers.
+        """
+        if self._running is None and not self._is_trusted():
+            self._begin(None)
+        if self._running is not None:
+            await asyncio.wait({self._running}, timeout=patience_s)
+        return self._state
+
+    async def sync_now(self, *, progress: ProgressSink | None = None) -> SyncReport:
+        """A full sync that the caller waits for; joins one that runs already.
+
+        Raises:
+            RootMissing, DatabaseProblem: as `SyncService.full_sync`.
+        """
+        if self._running is None:
+            self._begin(progress)
+        running = self._running
+        if running is None:
+            raise AssertionError("a sync was just begun")
+        return await asyncio.shield(running)
+
+    async def reindex(self, *, progress: ProgressSink | None = None) -> SyncReport:
+        """Read every file again and wait for the end."""
+        if self._running is not None:
+            await asyncio.wait({self._running})
+        self._begin(progress, everything=True)
+        return await self.sync_now()
+
+    async def stop(self) -> None:
+        """End the running sync between two of its steps; idempotent."""
+        if (task := self._running) is not None:
+            task.cancel()
+            await asyncio.wait({task})
+
+    def _is_trusted(self) -> bool:
+        return (
+            self._scanned_at is not None and self._clock.monotonic() - self._scanned_at < TRUSTED_S
+        )
+
+    def _begin(self, progress: ProgressSink | None, *, everything: bool = False) -> None:
+        def show(step: Progress) -> None:
+            self._state = replace(self._state, progress=step)
+            if progress is not None:
+                progress(step)
+
+        if self._state.phase is not SyncPhase.READY:
+            self._state = replace(self._state, phase=SyncPhase.INDEXING)
+        work = self._sync.reindex if everything else self._sync.full_sync
+        self._running = asyncio.create_task(work(progress=show), name=f"sync {self._name}")
+        self._running.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[SyncReport]) -> None:
+        self._running = None
+        self._scanned_at = self._clock.monotonic()
+        if task.cancelled():
+            self._state = replace(self._state, progress=None)
+            return
+        match task.exception():
+            case None:
+                report = task.result()
+                self._state = SyncState(SyncPhase.READY, None, self._clock.now(), None, report)
+                if report.changes:
+                    logger.info(
+                        "Project {}: {} new, {} modified, {} moved, {} deleted, {} failed in {:.2f} s",
+                        self._name,
+                        len(report.new_files),
+                        len(report.modified_files),
+                        len(report.moved_files),
+                        len(report.deleted_files),
+                        len(report.failures),
+                        report.duration_s,
+                    )
+            case MemorandaError() as error:
+                if self._state.last_error != error.message:
+                    logger.error("Project {} cannot be synced: {}", self._name, error.message)
+                self._fail(error.message)
+            case error:
+                logger.opt(exception=error).error("Project {}: the sync failed", self._name)
+                self._fail(f"{type(error).__name__} during the sync; the log has the details")
+
+    def _fail(self, message: str) -> None:
+        self._state = replace(
+            self._state, phase=SyncPhase.FAILED, progress=None, last_error=message
+        )

@@ -1,0 +1,217 @@
+"""What text means to full-text search: words, their stems and folded forms. Pure.
+
+The database's tokenizer finds words as they are written (letters, digits, marks; case and Latin
+accents folded). This module adds, in one more column (`content_stems`), what that misses:
+
+* stems: `running` also as `run`;
+* folded forms the tokenizer does not make: `Straße` as `strasse`, `Łódź` as `lodz`, Greek and
+  Cyrillic without accents, Hebrew and Arabic without points;
+* overlapping pairs of characters of scripts without blanks (Chinese, Japanese, Thai, ...) and of
+  Hangul, in text order, so that a part of an unspaced run is found as a phrase;
+* terms whose signs the tokenizer drops: `c++`, `c#`, `.net`, an emoji. The signs are written as
+  private-use characters, which the tokenizer keeps inside a word and nobody types.
+
+Only what adds to the words themselves is written, so the column stays small. Query and index use the
+same functions, whatever the back end (architecture row 15).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+Languages = tuple[str, ...]
+ENGLISH: Languages = ("english",)
+
+_ASCII_WORDS = "".join(c if c.isalnum() else " " for c in map(chr, range(128)))
+_UNSPACED = (
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3041-\u30ff"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9fe\uaa60-\uaa7f\uac00-\ud7af\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_RUNS = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_SIGNS_AFTER = re.compile(r"(?:#|\+\+?)(?![^\W_]|[+#])")  # begins with the sign: found fast
+_NAME_BEFORE = re.compile(r"(?<![^\W_])[a-z][a-z0-9]{0,19}\Z")
+_DOT_BEFORE = re.compile(r"\.(?<![^\s(`\"'*]\.)[a-z][a-z0-9]*(?![^\W_])")
+_BEFORE_DOT = ("\n.", " .", "(.", "`.", '".', "'.", "*.", "\t.")
+_LONGEST_NAME = 21
+_EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
+_PRIVATE = 0xE000
+_POINTS = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u064b-\u065f\u0670\u0640]"
+)
+_LATIN_ACCENT = re.compile("([a-z])[\u0300-\u036f]+")
+_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "ħ": "h"}
+)  # fmt: skip
+_CACHED_WORDS = 200_000
+_LONGEST_STEMMED = 40
+
+
+def written_words(text: str) -> list[str]:
+    """The words of a text in order, normalized: lower case, with their accents."""
+    lowered = normalized(text)
+    if lowered.isascii():
+        return lowered.translate(_ASCII_WORDS).split()
+    return _word().findall(lowered)
+
+
+def word_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the words of a text are, as it is written: half-open ranges in text order."""
+    return (match.span() for match in _word().finditer(text))
+
+
+def index_terms(text: str, languages: Languages = ENGLISH) -> str:
+    """What a text adds to its own words, blank-separated: the column `content_stems`.
+
+    Stems, folded forms and terms with signs come once each, sorted; pairs of characters of unspaced
+    scripts follow in text order, every time.
+    """
+    lowered = normalized(text)
+    added = _added(languages)
+    if lowered.isascii():
+        found = set(map(added.__getitem__, lowered.translate(_ASCII_WORDS).split()))
+        found.discard("")
+        found.update(_signed_terms(lowered))
+        return " ".join(sorted(found))
+    all_words = _word().findall(lowered)
+    distinct, in_order = set(all_words), list[str]()
+    if _HAS_UNSPACED.search(lowered):
+        distinct = {word for word in distinct if not has_unspaced(word)}
+        for word in all_words:
+            if has_unspaced(word):
+                in_order.extend(pairs(word, closed=True))
+    found = set(map(added.__getitem__, distinct))
+    found.discard("")
+    if not unicodedata.is_normalized("NFC", text):
+        found.update(token(word) for word in distinct if not word.isascii())
+    found.update(_signed_terms(lowered), emoji_terms(lowered))
+    return " ".join([*sorted(found), *in_order])
+
+
+def forms(word: str, languages: Languages = ENGLISH) -> tuple[str, ...]:
+    """The further forms under which the index may hold one (normalized) word: folded form, stem."""
+    return tuple(_added(languages)[word].split())
+
+
+def pairs(word: str, *, closed: bool = False) -> list[str]:
+    """The terms of a word that holds unspaced script, in order; a phrase of them finds the word.
+
+    `closed` adds the last character of the last run, so that the index also finds it alone.
+    """
+    result: list[str] = []
+    runs = _RUNS.findall(unicodedata.normalize("NFKC", word))
+    for position, run in enumerate(runs):
+        if not _HAS_UNSPACED.match(run):
+            result.append(folded(run))
+            continue
+        result.extend(run[i : i + 2] for i in range(len(run) - 1))
+        if closed or len(run) == 1 or position + 1 < len(runs):
+            result.append(run[-1])
+    return result
+
+
+def has_unspaced(word: str) -> bool:
+    """Whether a word holds a character of a script that is searched by pairs."""
+    return _HAS_UNSPACED.search(word) is not None
+
+
+def signed_terms(text: str) -> list[str]:
+    """The terms of a text whose signs count (`c++`, `c#`, `.net`), as the index holds them."""
+    return _signed_terms(normalized(text))
+
+
+def emoji_terms(text: str) -> list[str]:
+    """The emoji of a text, as the index holds them."""
+    if text.isascii():
+        return []
+    return [f"{chr(_PRIVATE)}{ord(sign):x}" for sign in _EMOJI.findall(text)]
+
+
+def normalized(text: str) -> str:
+    """NFC and lower case; what every other function here works on."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+
+
+def token(word: str) -> str:
+    """A normalized word as the tokenizer stores it: Latin letters without accents."""
+    if word.isascii():
+        return word
+    bare = _LATIN_ACCENT.sub(r"\1", unicodedata.normalize("NFD", word))
+    return unicodedata.normalize("NFC", bare)
+
+
+def folded(word: str) -> str:
+    """A normalized word without accents and points in any script, special Latin letters spelt out."""
+    if word.isascii():
+        return word
+    compatible = unicodedata.normalize("NFKD", word).casefold().translate(_LETTERS)
+    bare = unicodedata.normalize("NFC", _POINTS.sub("", compatible))
+    return bare if _word().fullmatch(bare) else word
+
+
+def stem(word: str, languages: Languages = ENGLISH) -> str:
+    """The stem of a folded word in the first language that shortens it, else the word itself."""
+    if not (2 < len(word) <= _LONGEST_STEMMED and word.isascii() and word.isalpha()):
+        return word  # numbers, hashes, other scripts
+    for language in languages:
+        if (short := _stemmer(language)(word)) != word:
+            return short
+    return word
+
+
+class _Added(dict[str, str]):
+    """Normalized word -> the terms it adds, blank-separated ("" for none); bounded, filled on demand."""
+
+    def __init__(self, languages: Languages) -> None:
+        super().__init__()
+        self._languages = languages
+
+    def __missing__(self, word: str) -> str:
+        base, stored = folded(word), token(word)
+        terms = dict.fromkeys((base, stem(base, self._languages)))
+        value = " ".join(term for term in terms if term and term != stored)
+        if len(self) >= _CACHED_WORDS:
+            self.clear()
+        self[word] = value
+        return value
+
+
+@lru_cache(maxsize=1)
+def _word() -> re.Pattern[str]:
+    """A letter or digit, then letters, digits and marks: the tokenizer's categories L, N, Mn, Mc."""
+    marks = [c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c) in {"Mn", "Mc"}]
+    return re.compile(f"[^\\W_](?:[^\\W_]|[{''.join(marks)}])*")
+
+
+@lru_cache(maxsize=8)
+def _added(languages: Languages) -> _Added:
+    return _Added(languages)
+
+
+@lru_cache(maxsize=8)
+def _stemmer(language: str) -> Callable[[str], str]:
+    from snowballstemmer import stemmer  # type: ignore[import-untyped]
+
+    stem_word: Callable[[str], str] = stemmer(language).stemWord
+    return stem_word
+
+
+def _signed_terms(lowered: str) -> list[str]:
+    found = []
+    if "#" in lowered or "+" in lowered:
+        for signs in _SIGNS_AFTER.finditer(lowered):
+            at = signs.start()
+            if name := _NAME_BEFORE.search(lowered[max(0, at - _LONGEST_NAME) : at]):
+                found.append(name[0] + signs[0])
+    if lowered[:1] == "." or any(start in lowered for start in _BEFORE_DOT):
+        found += _DOT_BEFORE.findall(lowered)
+    return [
+        "".join(c if c.isalnum() else chr(_PRIVATE + ord(c)) for c in signed) for signed in found
+    ]

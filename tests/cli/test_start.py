@@ -1,0 +1,124 @@
+"""Help, version and usage: what a command line says before any work begins."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]  # the fixture of conftest.py
+
+COMMANDS = [
+    ("up",), ("mcp",), ("sync",), ("status",), ("search",), ("read",), ("reindex",), ("config", "show"),
+    ("project", "list"), ("project", "add"), ("project", "remove"), ("project", "default"), ("project", "info"),
+]  # fmt: skip
+HEAVY = {
+    "alembic", "asyncio", "dateparser", "fastmcp", "filelock", "loguru", "mcp", "pydantic", "pydantic_settings",
+    "rich", "sqlalchemy", "yaml", "pyromark",
+}  # fmt: skip
+
+
+def imported_by(*arguments: str) -> set[str]:
+    """Top packages that a command line loads, in a fresh interpreter."""
+    code = (
+        "import sys\n"
+        "from memoranda.cli.main import run\n"
+        "code = run(sys.argv[1:])\n"
+        "print('\\n'.join(sorted({name.partition('.')[0] for name in sys.modules})), file=sys.stderr)\n"
+        "sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("search", "--help")])
+def test_help_and_version_load_nothing_heavy(arguments: tuple[str, ...]) -> None:
+    assert not imported_by(*arguments) & HEAVY
+
+
+def test_version_does_not_load_the_parser() -> None:
+    assert "typer" not in imported_by("--version")
+
+
+def test_version_is_that_of_the_package(cli: Cli) -> None:
+    from importlib.metadata import version
+
+    assert cli("--version").out == f"memoranda {version('memoranda')}\n"
+    assert cli("-V").out == cli("--version").out
+
+
+def test_help_names_every_command(cli: Cli) -> None:
+    text = cli("--help").out
+    assert all(f"  {command[0]} " in text for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(cli: Cli, command: tuple[str, ...]) -> None:
+    outcome = cli(*command, "--help")
+    assert outcome.code == 0
+    assert outcome.out.startswith(f"Usage: memoranda {' '.join(command)} ")
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each != ("project", "add")])
+def test_every_command_takes_project(cli: Cli, command: tuple[str, ...]) -> None:
+    assert "--project" in cli(*command, "--help").out
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each != ("mcp",)])
+def test_every_command_that_prints_takes_json(cli: Cli, command: tuple[str, ...]) -> None:
+    assert "--json" in cli(*command, "--help").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("serch", "x"), "No such command 'serch'. Did you mean 'search'?"),
+        (("up",), "Missing argument 'PATH'"),
+        (("search", "x", "--limit", "0"), "should be greater than or equal to 1"),
+        (("search", "x", "--mode", "psychic"), "psychic"),
+        (("search",), "give words to find, or a filter"),
+        (("project", "remove"), "give the project's name"),
+        (("read", "x", "--nope"), "No such option: --nope"),
+        (("search", "\udcff"), "is not text in the terminal's encoding"),
+    ],
+)
+def test_wrong_usage_is_one_message_and_code_2(
+    cli: Cli, arguments: tuple[str, ...], message: str
+) -> None:
+    outcome = cli(*arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("error: ")
+    assert message in outcome.err
+    assert len(outcome.err.splitlines()) <= 2
+
+    as_json = cli(*arguments, "--json")
+    assert as_json.code == 2
+    assert as_json.err == ""
+    assert as_json.json["error"]["code"] == "USAGE"
+    assert message in as_json.json["error"]["message"]
+
+
+def test_help_of_a_mistyped_command_is_wrong_usage(cli: Cli) -> None:
+    outcome = cli("serch", "--help")
+    assert outcome.code == 2
+    assert "Did you mean 'search'?" in outcome.err
+
+
+def test_no_command_shows_the_help_as_wrong_usage(cli: Cli) -> None:
+    for arguments in ((), ("project",), ("config",)):
+        outcome = cli(*arguments)
+        assert outcome.code == 2
+        assert outcome.out == ""
+        assert outcome.err.startswith("Usage: memoranda")
+
+
+def test_json_after_a_double_dash_is_a_word(cli: Cli) -> None:
+    outcome = cli("read", "--", "--json")
+    assert outcome.code == 1
+    assert outcome.err.startswith("error: ")

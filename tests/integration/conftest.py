@@ -1,0 +1,145 @@
+"""A real folder and a real SQLite index, joined as the container joins them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from memoranda.db.engine import begin_write, open_engine
+from memoranda.db.health import prepare
+from memoranda.files.clock import SystemClock
+from memoranda.files.file_service import FileService
+from memoranda.model.project import Project
+from memoranda.model.sync import SyncReport
+from memoranda.repositories.project import ensure_project
+from memoranda.repositories.search_sqlite import SqliteFullTextIndex
+from memoranda.repositories.store import Store
+from memoranda.services.browse import BrowseService
+from memoranda.services.context import ContextService
+from memoranda.services.entity import EntityService
+from memoranda.services.link_resolver import LinkResolver
+from memoranda.services.notes import NoteService
+from memoranda.services.reading import read_note
+from memoranda.sync.sync_service import INDEX_VERSION, ReadOne, SyncService
+
+
+@dataclass
+class Index:
+    """One project, opened by hand."""
+
+    root: Path
+    store: Store
+    files: FileService
+    fulltext: SqliteFullTextIndex
+    entities: EntityService
+    notes: NoteService
+    context: ContextService
+    browse: BrowseService
+    links: LinkResolver
+    sync: SyncService
+
+    def write(self, path: str, content: str | bytes) -> Path:
+        """The user saves a file by hand."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return file
+
+    def rows(self, sql: str, **values: object) -> list[tuple[object, ...]]:
+        """What the database holds, asked in SQL."""
+        return self.store.read_now(
+            lambda tx: [tuple(r) for r in tx.conn.execute(text(sql), values)]
+        )
+
+    def run_sync(self) -> SyncReport:
+        """A full sync from a test that has no event loop."""
+        return asyncio.run(self.sync.full_sync())
+
+    def snapshot(self) -> dict[str, list[tuple[object, ...]]]:
+        """Everything the index says, without ids, times of indexing and failure counts."""
+        return {name: self.rows(sql) for name, sql in SNAPSHOT.items()}
+
+
+SNAPSHOT = {
+    "entity": """SELECT file_path, title, note_type, permalink, entity_metadata, content, size, checksum,
+        note_created, note_modified, tags, aliases, encoding, problems, links_dirty, mtime_ns
+        FROM entity ORDER BY file_path""",
+    "observation": """SELECT e.file_path, o.ordinal, o.category, o.content, o.context, o.tags, o.permalink,
+        o.line, o.end_line, o.block_id, o.attributes, o.heading_path
+        FROM observation o JOIN entity e ON e.id = o.entity_id ORDER BY 1, 2""",
+    "relation": """SELECT s.file_path, r.relation_type, r.to_name, t.file_path, r.context, r.permalink,
+        r.target, r.line FROM relation r JOIN entity s ON s.id = r.from_id
+        LEFT JOIN entity t ON t.id = r.to_id ORDER BY 1, 2, 3, 4""",
+    "link": """SELECT s.file_path, l.ordinal, t.file_path, l.key, l.root_key, l.slug_key, l.form, l.target,
+        l.anchor, l.label, l.relation_type, l.line, l.start, l.end
+        FROM link l JOIN entity s ON s.id = l.entity_id LEFT JOIN entity t ON t.id = l.to_id ORDER BY 1, 2""",
+    "name": """SELECT e.file_path, n.key, n.kind FROM note_name n JOIN entity e ON e.id = n.entity_id
+        ORDER BY 1, 2, 3""",
+    "fulltext": """SELECT e.file_path, s.rowid & 16777215, s.title, s.content, s.tags, s.content_stems,
+        s.headings, s.heading_path, s.start_line, s.end_line, s.entity_type
+        FROM search_index s LEFT JOIN entity e ON e.id = s.rowid >> 24 ORDER BY 1, 2""",
+}
+
+
+@pytest.fixture
+def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
+    """Open an index of a folder; every call with another `name` is a database of its own."""
+    stores: list[Store] = []
+
+    def make(root: Path | None = None, name: str = "main", read: ReadOne = read_note) -> Index:
+        root = root or tmp_path / "notes"
+        root.mkdir(exist_ok=True)
+        home = tmp_path / "config" / name
+        home.mkdir(parents=True, exist_ok=True)
+        prepare(home / "memory.db")
+        engine = open_engine(home / "memory.db")
+        clock = SystemClock()
+        project = Project(name, name, root)
+        with begin_write(engine) as conn:
+            project_id = ensure_project(
+                conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION
+            )
+        store = Store(engine, project_id, clock)
+        stores.append(store)
+        fulltext = SqliteFullTextIndex(project_id)
+        files = FileService(root, home / "locks")
+        entities = EntityService(store, fulltext)
+        notes = NoteService(store, files, fulltext)
+        return Index(
+            root=root,
+            store=store,
+            files=files,
+            fulltext=fulltext,
+            entities=entities,
+            notes=notes,
+            context=ContextService(store, notes),
+            browse=BrowseService(store, files),
+            links=LinkResolver(store),
+            sync=SyncService(root, (), store, files, entities, clock, read=read),
+        )
+
+    yield make
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def index(make_index: Callable[..., Index]) -> Index:
+    """An index of an empty folder."""
+    return make_index()
+
+
+@pytest.fixture(scope="session")
+def shared_folder() -> Path:
+    """The folder of shared evaluation data; tests that use it are skipped where it is missing."""
+    place = os.environ.get("MEMORANDA_SHARED") or Path(__file__).parents[3] / "shared"
+    folder = Path(place)
+    if not (folder / "vaults").is_dir():
+        pytest.skip("the shared vaults are not here")
+    return folder

@@ -1,0 +1,331 @@
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+
+from memoranda.errors import (
+    AmbiguousName,
+    Conflict,
+    DatabaseBusy,
+    DiskFull,
+    EditMismatch,
+    InvalidArgument,
+    InvalidUri,
+    NoteExists,
+    NoteNotFound,
+    NotIndexed,
+    OutsideProject,
+)
+from memoranda.model.edit import Append, FindReplace, Prepend, Replace
+from memoranda.model.views import WriteAction
+
+
+def text_of(index, path: str) -> str:
+    return (index.root / path).read_bytes().decode()
+
+
+@pytest.mark.spec("13.4")
+async def test_write_creates_the_file_with_frontmatter_and_indexes_it(index):
+    result = await index.notes.write(title="Test Note", content="Hello [[B]]\n", tags=["a"])
+    assert result.action is WriteAction.CREATED
+    assert result.ref.file_path == "test-note.md"
+    assert result.ref.permalink == "test-note"
+    text = text_of(index, "test-note.md")
+    assert text.startswith("---\ntitle: Test Note\n")
+    assert text.endswith("\n---\n\nHello [[B]]\n")
+    assert [r.to_name for r in result.relations] == ["b"]
+    assert (await index.sync.full_sync()).changes == 0
+
+
+@pytest.mark.spec("13.4")
+async def test_write_goes_to_the_directory(index):
+    result = await index.notes.write(title="Deep", content="x", directory="research/ai")
+    assert result.ref.file_path == "research/ai/deep.md"
+    assert result.ref.permalink == "research/ai/deep"
+
+
+@pytest.mark.spec("13.4")
+async def test_write_refuses_to_overwrite(index):
+    index.write("test.md", "hand made\n")
+    with pytest.raises(NoteExists):
+        await index.notes.write(title="Test", content="new")
+    assert text_of(index, "test.md") == "hand made\n"
+
+
+async def test_overwrite_replaces_and_says_so(index):
+    await index.notes.write(title="T", content="one\n")
+    result = await index.notes.write(title="T", content="two\n", overwrite=True)
+    assert result.action is WriteAction.UPDATED
+    assert "-one" in result.diff
+    assert "+two" in result.diff
+    again = await index.notes.write(title="T", content="two\n", overwrite=True)
+    assert again.action is WriteAction.UNCHANGED
+
+
+async def test_expected_checksum_guards_an_overwrite(index):
+    first = await index.notes.write(title="T", content="one\n")
+    index.write("t.md", "changed by hand\n")
+    with pytest.raises(Conflict) as caught:
+        await index.notes.write(title="T", content="two\n", expected_checksum=first.ref.checksum)
+    assert text_of(index, "t.md") == "changed by hand\n"
+    await index.notes.write(title="T", content="two\n", expected_checksum=caught.value.checksum)
+    assert text_of(index, "t.md").endswith("two\n")
+
+
+@pytest.mark.parametrize("directory", ["../out", "/etc", "a/../../b", ".hidden", "a/.git"])
+async def test_write_stays_in_the_project_and_out_of_hidden_folders(index, directory):
+    with pytest.raises((OutsideProject, InvalidArgument)):
+        await index.notes.write(title="T", content="x", directory=directory)
+    assert [path for path in index.root.parent.rglob("*.md")] == []
+
+
+async def test_similar_titles_are_pointed_out(index):
+    await index.notes.write(title="Deep Work", content="x")
+    result = await index.notes.write(title="Deep Works", content="y")
+    assert [ref.title for ref in result.similar] == ["Deep Work"]
+    other = await index.notes.write(title="Garden", content="y")
+    assert other.similar == ()
+
+
+@pytest.mark.spec("13.4")
+@pytest.mark.spec("6.2.2")
+async def test_read_by_permalink_gives_everything(index):
+    index.write(
+        "My Research.md", "---\ntags: [x]\n---\n# H\n\n- [fact] one #t\n- needs [[Other]]\n"
+    )
+    index.write("Other.md", "see [[My Research]]\n")
+    await index.sync.full_sync()
+    view = await index.notes.read("my-research")
+    assert view.ref.title == "My Research"
+    assert [item.observation.content for item in view.observations] == ["one"]
+    assert [item.permalink for item in view.observations] == ["my-research/observations/fact/one"]
+    assert [(r.relation_type, r.to_permalink) for r in view.relations] == [("needs", "other")]
+    assert [(b.from_path, b.line) for b in view.backlinks] == [("Other.md", 1)]
+    assert view.text == text_of(index, "My Research.md")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sub/my-note",
+        "sub/My Note.md",
+        "sub/My Note",
+        "My Note",
+        "MY NOTE",
+        "A Title",
+        "nick",
+        "my-note",
+        "memory://sub/my-note",
+        "memory://sub/My Note.md",
+        "/sub/My Note.md",
+    ],
+)
+async def test_read_by_every_kind_of_name(index, name):
+    index.write(
+        "sub/My Note.md", "---\ntitle: A Title\npermalink: sub/my-note\naliases: [nick]\n---\nx\n"
+    )
+    await index.sync.full_sync()
+    assert (await index.notes.read(name)).ref.file_path == "sub/My Note.md"
+
+
+@pytest.mark.spec("7.3")
+async def test_read_by_id(index):
+    index.write("a.md", "x\n")
+    await index.sync.full_sync()
+    ((entity_id,),) = index.rows("SELECT id FROM entity")
+    assert (await index.notes.read(f"memory://id/{entity_id}")).ref.file_path == "a.md"
+    with pytest.raises(NoteNotFound):
+        await index.notes.read("memory://id/99999")
+
+
+@pytest.mark.spec("7.2")
+@pytest.mark.parametrize("uri", ["memory://", "memory://a//b", "memory://a?b", "memory://x://y"])
+async def test_bad_addresses_are_refused_with_the_rule(index, uri):
+    with pytest.raises(InvalidUri):
+        await index.notes.read(uri)
+
+
+async def test_two_notes_of_one_title_are_listed_not_guessed(index):
+    index.write("a/T.md", "1\n")
+    index.write("b/T.md", "2\n")
+    await index.sync.full_sync()
+    with pytest.raises(AmbiguousName) as caught:
+        await index.notes.read("T")
+    assert caught.value.candidates == ("a/T.md", "b/T.md")
+
+
+async def test_two_files_that_differ_by_case_are_told_apart(index):
+    index.write("foo.md", "lower\n")
+    index.write("Foo.md", "upper\n")
+    await index.sync.full_sync()
+    assert (await index.notes.read("foo.md")).text == "lower\n"
+    assert (await index.notes.read("Foo.md")).text == "upper\n"
+
+
+async def test_not_found_names_what_is_near(index):
+    index.write("machine-learning.md", "x\n")
+    await index.sync.full_sync()
+    with pytest.raises(NoteNotFound) as caught:
+        await index.notes.read("machine-lerning")
+    assert caught.value.near == ("machine-learning",)
+
+
+async def test_read_gives_the_file_not_the_index(index):
+    index.write("a.md", "old\n")
+    await index.sync.full_sync()
+    index.write("a.md", "new text [[b]]\n")
+    view = await index.notes.read("a")
+    assert view.text == "new text [[b]]\n"
+    assert [r.to_name for r in view.relations] == ["b"]
+    assert index.rows("SELECT content FROM entity") == [("new text [[b]]\n",)]
+
+
+async def test_read_of_a_file_that_is_gone_forgets_it(index):
+    file = index.write("a.md", "ghost\n")
+    await index.sync.full_sync()
+    file.unlink()
+    with pytest.raises(NoteNotFound):
+        await index.notes.read("a")
+    assert index.rows("SELECT * FROM entity") == []
+
+
+async def test_read_of_a_file_the_index_does_not_know_yet(index):
+    index.write("sub/new.md", "fresh\n")
+    assert (await index.notes.read("sub/new.md")).text == "fresh\n"
+    index.write(".trash/x.md", "hidden\n")
+    with pytest.raises(NoteNotFound):
+        await index.notes.read(".trash/x.md")
+
+
+async def test_reading_a_window_of_lines(index):
+    index.write("a.md", "one\ntwo\r\nthree\rfour\nfive")
+    view = await index.notes.read("a", start_line=2, end_line=4)
+    assert (view.text, view.start_line, view.end_line) == ("two\r\nthree\rfour\n", 2, 4)
+    assert view.total_lines == 5
+    cut = await index.notes.read("a", max_chars=9)
+    assert (cut.text, cut.next_line) == ("one\ntwo\r\n", 3)
+    rest = await index.notes.read("a", start_line=3)
+    assert (rest.text, rest.next_line) == ("three\rfour\nfive", None)
+    with pytest.raises(InvalidArgument):
+        await index.notes.read("a", start_line=0)
+
+
+async def test_empty_note_can_be_read(index):
+    index.write("empty.md", "")
+    view = await index.notes.read("empty.md")
+    assert (view.ref.title, view.text, view.total_lines) == ("empty", "", 0)
+
+
+@pytest.mark.spec("6.2.3")
+async def test_edits_change_what_was_asked_and_no_other_byte(index):
+    head = b'\xef\xbb\xbf---\r\ntitle: Keep me   # a comment\r\nquoted: "yes"\r\n---\r\n'
+    index.write("n.md", head + b"\r\n\r\nFirst\r\n")
+    await index.notes.edit("n.md", Append("added line\n"))
+    assert (index.root / "n.md").read_bytes() == head + b"\r\n\r\nFirst\r\nadded line\r\n"
+    await index.notes.edit("n.md", FindReplace("First", "Second"))
+    assert (index.root / "n.md").read_bytes() == head + b"\r\n\r\nSecond\r\nadded line\r\n"
+    result = await index.notes.edit("n.md", Replace("- [fact] all new\n"))
+    assert (index.root / "n.md").read_bytes().startswith(head)
+    assert [item.observation.content for item in result.observations] == ["all new"]
+    await index.notes.edit("n.md", Prepend("top"))
+    assert b"First" not in (index.root / "n.md").read_bytes()
+    assert (index.root / "n.md").read_bytes().startswith(head)
+
+
+async def test_an_edit_is_indexed_before_it_answers(index):
+    index.write("n.md", "text\n")
+    result = await index.notes.edit("n.md", Append("- [fact] appended\n"))
+    assert index.rows("SELECT content FROM observation") == [("appended",)]
+    assert index.rows("SELECT checksum FROM entity") == [(result.ref.checksum,)]
+
+
+async def test_an_edit_that_does_not_match_changes_nothing(index):
+    index.write("n.md", "one two one\n")
+    with pytest.raises(EditMismatch) as caught:
+        await index.notes.edit("n.md", FindReplace("one", "x"))
+    assert (caught.value.found, caught.value.expected) == (2, 1)
+    assert text_of(index, "n.md") == "one two one\n"
+
+
+async def test_a_dry_run_shows_the_diff_and_writes_nothing(index):
+    index.write("n.md", "one\n")
+    result = await index.notes.edit("n.md", Append("two\n"), dry_run=True)
+    assert "+two" in result.diff
+    assert text_of(index, "n.md") == "one\n"
+
+
+async def test_an_edit_keeps_the_encoding_or_is_refused(index):
+    index.write("latin.md", b"caf\xe9 \x80\n")
+    await index.notes.edit("latin.md", FindReplace("caf", "Caf"))
+    assert (index.root / "latin.md").read_bytes() == b"Caf\xe9 \x80\n"
+    with pytest.raises(InvalidArgument):
+        await index.notes.edit("latin.md", Append("知識\n"))
+    assert (index.root / "latin.md").read_bytes() == b"Caf\xe9 \x80\n"
+
+
+async def test_appends_at_once_all_land(index):
+    index.write("n.md", "start\n")
+    await asyncio.gather(*(index.notes.edit("n.md", Append(f"line {i}\n")) for i in range(20)))
+    lines = text_of(index, "n.md").splitlines()
+    assert sorted(lines) == sorted(["start", *(f"line {i}" for i in range(20))])
+    assert (await index.sync.full_sync()).changes == 0
+
+
+async def test_of_many_writers_of_one_title_exactly_one_wins(index):
+    results = await asyncio.gather(
+        *(index.notes.write(title="Same", content=f"content {i}") for i in range(10)),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(one, NoteExists) for one in results) == 9
+    assert text_of(index, "same.md").count("content") == 1
+
+
+@pytest.mark.spec("13.4")
+@pytest.mark.spec("6.2.4")
+async def test_delete_takes_the_file_and_everything_the_index_knows(index):
+    index.write("test-note.md", "- [fact] one\n- needs [[Other]]\n")
+    index.write("Other.md", "[[test-note]]\n")
+    await index.sync.full_sync()
+    result = await index.notes.delete("test-note")
+    assert [b.from_path for b in result.unresolved_backlinks] == ["Other.md"]
+    assert not (index.root / "test-note.md").exists()
+    assert index.rows("SELECT file_path FROM entity") == [("Other.md",)]
+    assert index.rows("SELECT * FROM observation") == []
+    assert index.rows("SELECT to_name, to_id FROM relation") == [("test-note", None)]
+
+
+async def test_delete_takes_exact_names_only(index):
+    index.write("sub/My Note.md", "x\n")
+    await index.sync.full_sync()
+    with pytest.raises(NoteNotFound):
+        await index.notes.delete("My Note")
+    assert (index.root / "sub/My Note.md").exists()
+
+
+async def test_a_busy_index_does_not_lose_the_write(index, monkeypatch):
+    async def busy(fn):
+        raise DatabaseBusy("another process holds the index")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(index.store, "write", busy)
+        with pytest.raises(NotIndexed):
+            await index.notes.write(title="Kept", content="x")
+    assert (index.root / "kept.md").exists()
+    assert (await index.sync.full_sync()).new_files == ("kept.md",)
+
+
+async def test_a_full_disk_changes_nothing(index, monkeypatch):
+    index.write("n.md", "keep me\n")
+    await index.sync.full_sync()
+
+    def full(fd):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(DiskFull):
+            await index.notes.edit("n", Append("more\n"))
+    assert text_of(index, "n.md") == "keep me\n"
+    assert os.listdir(index.root) == ["n.md"]

@@ -1,0 +1,60 @@
+"""The generated parts of the reference say what the code says."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    """docs/generate.py as a module."""
+    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["cli", "tools", "configuration"])
+def test_page_is_current(generator: ModuleType, name: str) -> None:
+    page = (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")
+    assert generator.filled(name, page) == page, "run: make docs"
+
+
+def test_every_tool_command_and_setting_is_there(generator: ModuleType) -> None:
+    from memoranda.mcp.table import TOOLS
+    from memoranda.settings import Settings
+
+    tools, settings, commands = generator.tools(), generator.configuration(), generator.cli()
+    assert all(f"## `{tool.name}`" in tools for tool in TOOLS)
+    assert all(f"| `{name}` |" in settings for name in Settings.model_fields)
+    assert "## `memoranda project remove`" in commands
+
+
+def test_check_fails_on_a_stale_page(
+    generator: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in generator.pages():
+        (tmp_path / f"{name}.md").write_text(
+            f"# Page\n\n<!-- generated: {name} -->\nold\n<!-- end -->\n\nBy hand.\n"
+        )
+    monkeypatch.setattr(generator, "REFERENCE", tmp_path)
+    assert generator.main(["--check"]) == 1
+    assert "old" in (tmp_path / "cli.md").read_text()
+    assert generator.main([]) == 0
+    assert generator.main(["--check"]) == 0
+    text = (tmp_path / "cli.md").read_text()
+    assert "old" not in text
+    assert text.endswith("<!-- end -->\n\nBy hand.\n")
+
+
+def test_page_without_its_part_is_an_error(generator: ModuleType) -> None:
+    with pytest.raises(ValueError, match="needs one part"):
+        generator.filled("cli", "# Page\n")

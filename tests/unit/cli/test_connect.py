@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+from memoranda.cli.connect import (
+    claude_command,
+    client_configuration,
+    connect_text,
+    needed_environment,
+    server_command,
+)
+
+COMMAND = ["/opt/my notes/bin/memoranda", "mcp"]
+FOLDER = {"BASIC_MEMORY_CONFIG_DIR": "/data/con fig"}
+
+
+def test_server_command_is_absolute_and_of_this_installation() -> None:
+    program, *arguments = server_command()
+    assert Path(program).is_absolute()
+    assert Path(program).exists()
+    assert arguments[-1] == "mcp"
+
+
+def test_usual_configuration_folder_needs_no_variable() -> None:
+    assert needed_environment(Path.home() / ".basic-memory") == {}
+    assert needed_environment(Path("/data/con fig")) == FOLDER
+
+
+def test_client_configuration_carries_command_and_folder() -> None:
+    entry = client_configuration(COMMAND, FOLDER)["mcpServers"]["memoranda"]
+    assert entry == {"command": COMMAND[0], "args": ["mcp"], "env": FOLDER}
+    assert "env" not in client_configuration(COMMAND, {})["mcpServers"]["memoranda"]
+
+
+def test_claude_command_survives_a_shell() -> None:
+    assert shlex.split(claude_command(COMMAND, FOLDER)) == [
+        "claude", "mcp", "add", "memoranda", "--env", "BASIC_MEMORY_CONFIG_DIR=/data/con fig", "--", *COMMAND,
+    ]  # fmt: skip
+
+
+def test_snippet_in_the_text_is_json() -> None:
+    text = connect_text(COMMAND, FOLDER)
+    assert json.loads(text[text.index("{") :]) == client_configuration(COMMAND, FOLDER)

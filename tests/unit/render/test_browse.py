@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from memoranda.model.project import Counts, Project, ProjectSummary
+from memoranda.model.sync import Progress, SyncPhase, SyncState
+from memoranda.model.views import Activity, DirectoryEntry, DirectoryListing
+from memoranda.render.browse import activity_data, activity_text, listing_data, listing_text
+from memoranda.render.projects import projects_data, projects_text
+from memoranda.render.state import state_data, state_note
+
+SINCE = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def test_listing_shows_folders_with_counts_and_files_with_titles() -> None:
+    listing = DirectoryListing(
+        "a",
+        (
+            DirectoryEntry("b", "a/b", True, count=2),
+            DirectoryEntry("x.md", "a/x.md", False, 0, "X", "a/x", SINCE, 10),
+        ),
+        page=1,
+        page_size=2,
+        total=3,
+    )
+    assert listing_text(listing).splitlines() == [
+        "a: 3 entries",
+        "a/b/ (2 notes)",
+        "a/x.md · X · 2025-01-01",
+        "More: page=2, page_size=2",
+    ]
+    data = listing_data(listing)
+    assert data["entries"][0] == {"name": "b", "type": "directory", "path": "a/b", "count": 2}
+    assert data["entries"][1]["type"] == "file"
+    assert data["entries"][1]["size_bytes"] == 10
+    assert data["next_page"] == 2
+
+
+def test_an_empty_folder_says_so() -> None:
+    assert listing_text(DirectoryListing("", (), 1, 100, 0)) == "/: no notes."
+
+
+@pytest.mark.spec("6.2.8")
+def test_activity_keeps_its_order(samples: ModuleType) -> None:
+    activity = Activity(SINCE, (samples.ref("new"), samples.ref("old")), 1, 20, 2)
+    text = activity_text(activity)
+    assert text.index("research/new") < text.index("research/old")
+    data = activity_data(activity, samples.PROJECT)
+    assert [item["permalink"] for item in data["results"]] == ["research/new", "research/old"]
+    assert data["since"] == "2025-01-01T00:00:00+00:00"
+    assert activity_text(Activity(SINCE, (), 1, 20, 0)).startswith("0 notes changed since")
+
+
+@pytest.mark.spec("6.2.9")
+def test_projects_show_metadata_and_counts() -> None:
+    project = Project("Main", "main", Path("/notes"), is_default=True)
+    summary = ProjectSummary(project, Counts(notes=3, observations=2, relations=1), "ready")
+    assert projects_data([summary])["projects"] == [
+        {
+            "name": "Main",
+            "path": "/notes",
+            "permalink": "main",
+            "is_active": True,
+            "is_default": True,
+            "entity_count": 3,
+            "observation_count": 2,
+            "relation_count": 1,
+            "status": "ready",
+        }
+    ]
+    assert projects_text([summary]) == "Main (default) · /notes · 3 notes · ready"
+    assert "create_memory_project" in projects_text([])
+
+
+def test_an_index_that_is_not_complete_says_how_far_it_is() -> None:
+    indexing = SyncState(SyncPhase.INDEXING, Progress(300, 10_000))
+    assert state_note(indexing) == "Index not complete: 300 of 10,000 files."
+    assert state_data(indexing) == {"status": "indexing", "done": 300, "total": 10_000}
+    failed = SyncState(SyncPhase.FAILED, last_error="The disk is full")
+    assert "The disk is full" in state_note(failed)
+    assert state_data(failed)["error"] == "The disk is full"
+    assert state_note(SyncState()) == "Index not complete: the first sync is starting."
+    assert state_note(SyncState(SyncPhase.READY, Progress(1, 2))) == ""
