@@ -16,6 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 ifeq ($(NOTES),examples/vault)
 run: export BASIC_MEMORY_CONFIG_DIR ?= $(CURDIR)/$(VENV)/example-config
 UP_FLAGS := --name example
+AFTER_UP := @echo; echo "That was the example. Your own notes: make run NOTES=path/to/your/notes"
 endif
 
 .DEFAULT_GOAL := help
@@ -26,6 +27,7 @@ help: ## Show what there is
 
 run: $(INSTALLED) ## Index a folder of notes (NOTES=path, default the example) and say how to connect
 	@$(BIN)/memoranda up "$(NOTES)" $(UP_FLAGS)
+	$(AFTER_UP)
 
 install: $(INSTALLED)
 develop: $(DEVELOP)

@@ -76,7 +76,7 @@ def tools() -> str:
             *(["may destroy"] if tool.destructive else []),
             *(["harmless to repeat"] if tool.idempotent else []),
         ]
-        blocks.append(f"## `{tool.name}`\n\n{_told(tool.name, '', tool.description)}")
+        blocks.append(f"## `{tool.name}`\n\n{_paragraphs(_told(tool.name, '', tool.description))}")
         blocks.append(f"Hints for clients: {', '.join(hints)}.")
         rows = [
             (

@@ -43,15 +43,15 @@ def test_check_fails_on_a_stale_page(
 ) -> None:
     for name in generator.pages():
         (tmp_path / f"{name}.md").write_text(
-            f"# Page\n\n<!-- generated: {name} -->\nold\n<!-- end -->\n\nBy hand.\n"
+            f"# Page\n\n<!-- generated: {name} -->\nstale words\n<!-- end -->\n\nBy hand.\n"
         )
     monkeypatch.setattr(generator, "REFERENCE", tmp_path)
     assert generator.main(["--check"]) == 1
-    assert "old" in (tmp_path / "cli.md").read_text()
+    assert "stale words" in (tmp_path / "cli.md").read_text()
     assert generator.main([]) == 0
     assert generator.main(["--check"]) == 0
     text = (tmp_path / "cli.md").read_text()
-    assert "old" not in text
+    assert "stale words" not in text
     assert text.endswith("<!-- end -->\n\nBy hand.\n")
 
 

@@ -83,10 +83,7 @@ class ConfigFile:
                 f"is not JSON: {error.msg} in line {error.lineno}, column {error.colno}",
                 line=error.lineno,
             ) from error
-        except (
-            RecursionError,
-            ValueError,
-        ) as error:  # nested too deep, or a number of 5,000 digits
+        except (RecursionError, ValueError) as error:  # too deep, or a number of 5,000 digits
             raise self._problem(f"is not usable JSON: {error}") from error
         if not isinstance(values, dict):
             raise self._problem("holds no JSON object at its top level", line=1)

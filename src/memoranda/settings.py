@@ -48,6 +48,9 @@ class Settings(BaseSettings):
         default_project: used when a call names no project.
         database_backend: "sqlite" or "postgres".
         database_url: connection string of PostgreSQL.
+        semantic_search_enabled: search by meaning as well as by words.
+        semantic_embedding_provider: what computes embeddings: "fastembed" or "openai".
+        semantic_embedding_model: the model's name, as the provider knows it.
         semantic_vector_k: nearest passages asked for, at least 1.
         semantic_min_similarity: cosine, 0..1.
         sync_delay: quiet time before changed files are indexed, ms.

@@ -94,7 +94,8 @@ def test_bad_address(ready: Cli) -> None:
 
 
 def test_bad_date(ready: Cli) -> None:
-    failed(ready, "search", "x", "--after", "not a date at all")
+    for text in ("not a date at all", "2999-01-01"):
+        assert "--after" in failed(ready, "search", "x", "--after", text)
 
 
 @pytest.mark.parametrize("text", ["{", "", "[]", '{"log_level": "LOUD"}'])
@@ -127,14 +128,17 @@ def test_corrupt_database_is_set_aside_and_rebuilt(ready: Cli, home: Path) -> No
     outcome = ready("search", "heap", "--json")
     assert outcome.code == 0
     assert outcome.json["total"] == 1
-    kept = [path for path in folder.iterdir() if path.is_file() and "memory.db" in path.name]
-    assert any(path.read_bytes().startswith(b"this is no database") for path in kept)
+    (kept,) = [
+        path for path in folder.glob("memory*") if path.read_bytes().startswith(b"this is no data")
+    ]
+    assert outcome.err.startswith("note: my notes: the index could not be used")
+    assert kept.name in outcome.err
 
 
 def test_unexpected_error_is_logged_and_told_in_two_lines(
     ready: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*arguments: object) -> None:
+    def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("boom")
 
     monkeypatch.setattr("memoranda.cli.commands.status.print_status", broken)

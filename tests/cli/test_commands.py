@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,7 @@ def test_search_sees_an_edit_at_once(ready: Cli, notes: Path) -> None:
     assert [hit["file_path"] for hit in found["results"]] == ["new.md"]
 
 
-def test_search_filters_and_pages(ready: Cli) -> None:
+def test_search_filters_and_pages(ready: Cli, notes: Path) -> None:
     def paths(*arguments: str) -> list[str]:
         found = ready("search", *arguments, "--json").json
         return [hit["file_path"] for hit in found["results"]]
@@ -127,7 +128,9 @@ def test_search_filters_and_pages(ready: Cli) -> None:
     assert paths("--tag", "#garden") == ["garden/Compost.md"]
     assert paths("beds", "--type", "diary") == ["Garden diary.md"]
     assert paths("--title", "BEDS") == ["garden/Garden beds.md"]
-    assert paths("beds", "--after", "2999-01-01") == []
+    assert paths("beds", "--after", "1 day") == paths("beds")
+    os.utime(notes / "Garden diary.md", (1_000_000_000, 1_000_000_000))
+    assert paths("beds", "--type", "diary", "--after", "1 day") == []
     first, second = (paths("garden", "-n", "1", "--page", page) for page in "12")
     assert first
     assert second

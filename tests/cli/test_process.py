@@ -65,8 +65,10 @@ def test_progress_bar_is_drawn_on_a_terminal_only(notes: Path, home: Path) -> No
 
 def test_reader_that_goes_away_is_no_error_message(ready: Cli, notes: Path) -> None:
     (notes / "long.md").write_text("many words\n" * 200_000)
+    # Unbuffered, Python writes once and never learns that the pipe is closed.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
-        [*MEMORANDA, "read", "long"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*MEMORANDA, "read", "long"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
     )
     assert process.stdout is not None
     assert process.stderr is not None

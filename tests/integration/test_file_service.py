@@ -185,7 +185,7 @@ def test_folders_and_pipes_are_not_read(files: FileService, root: Path) -> None:
 def test_a_file_written_in_place_meanwhile_is_read_again(
     files: FileService, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (root / "a.md").write_bytes(b"old")
+    (root / "a.md").write_bytes(b"old!")
     reading, changes = os.read, [b"same", b"size", b"longer"]
 
     def read(fd: int, size: int) -> bytes:

@@ -129,6 +129,16 @@ async def test_five_of_six_notes_that_share_a_slug_keep_their_permalink_when_one
     assert after == before
 
 
+async def test_the_last_of_two_rivals_gets_the_permalink_both_wanted(index):
+    index.write("My Note!.md", "1\n")
+    index.write("My Note?.md", "2\n")
+    await index.sync.full_sync()
+    assert ("my-note",) not in index.rows("SELECT permalink FROM entity")
+    (index.root / "My Note?.md").unlink()
+    await index.sync.full_sync()
+    assert index.rows("SELECT permalink FROM entity") == [("my-note",)]
+
+
 async def test_the_hashed_form_names_a_note_whether_or_not_it_is_in_use(index):
     index.write("a.md", "x\n")
     await index.sync.full_sync()
@@ -147,6 +157,15 @@ async def test_permalinks_change_hands_with_everything_that_names_them(index):
     assert rows == {"my-note.md": "my-note", "My Note!.md": hashed}
     assert index.rows("SELECT permalink FROM observation") == [(f"{hashed}/observations/fact/one",)]
     assert index.rows("SELECT permalink FROM relation") == [(f"{hashed}/needs/x",)]
+
+
+async def test_a_moved_note_takes_the_permalinks_of_its_relations_along(index):
+    index.write("a.md", "- needs [[x]]\n")
+    await index.sync.full_sync()
+    (index.root / "sub").mkdir()
+    (index.root / "a.md").rename(index.root / "sub/a.md")
+    await index.sync.full_sync()
+    assert index.rows("SELECT permalink FROM relation") == [("sub/a/needs/x",)]
 
 
 async def test_observation_ids_survive_an_edit_of_other_lines(index):

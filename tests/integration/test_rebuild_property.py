@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 SOAK = bool(os.environ.get("MEMORANDA_SOAK"))
 
@@ -81,10 +81,10 @@ class Folder(RuleBasedStateMachine):
         self.root.mkdir()
         self.index = type(self).make_index(self.root, self.home.name)
         self.number = 0
-        self.dirty = True
 
     def teardown(self) -> None:
         if hasattr(self, "index"):
+            self.sync_and_compare()
             self.index.store.close()
             shutil.rmtree(self.home)
 
@@ -100,13 +100,11 @@ class Folder(RuleBasedStateMachine):
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-        self.dirty = True
 
     @rule(number=st.integers(0, 20))
     def remove(self, number: int) -> None:
         if file := self.chosen(number):
             file.unlink()
-            self.dirty = True
 
     @rule(number=st.integers(0, 20), path=PATHS)
     def move(self, number: int, path: str) -> None:
@@ -114,7 +112,6 @@ class Folder(RuleBasedStateMachine):
             target = self.root / path
             target.parent.mkdir(parents=True, exist_ok=True)
             file.rename(target)
-            self.dirty = True
 
     @rule(one=st.integers(0, 20), other=st.integers(0, 20))
     def swap(self, one: int, other: int) -> None:
@@ -124,7 +121,6 @@ class Folder(RuleBasedStateMachine):
             first.rename(aside)
             second.rename(first)
             aside.rename(second)
-            self.dirty = True
 
     @rule(folder=FOLDERS.filter(bool), goal_folder=FOLDERS.filter(bool))
     def move_folder(self, folder: str, goal_folder: str) -> None:
@@ -132,26 +128,22 @@ class Folder(RuleBasedStateMachine):
         if source.is_dir() and not goal.exists() and source not in goal.parents:
             goal.parent.mkdir(parents=True, exist_ok=True)
             source.rename(goal)
-            self.dirty = True
 
     @rule(data=st.binary(max_size=40), path=PATHS)
     def save_bytes(self, data: bytes, path: str) -> None:
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
-        self.dirty = True
 
     @rule()
     def sync(self) -> None:
         report = asyncio.run(self.index.sync.full_sync())
         assert report.failures == ()
-        self.dirty = False
 
-    @invariant()
-    def equals_a_fresh_index(self) -> None:
-        if getattr(self, "dirty", True):
-            return
-        self.dirty = True
+    @rule()
+    def sync_and_compare(self) -> None:
+        report = asyncio.run(self.index.sync.full_sync())
+        assert report.failures == ()
         self.number += 1
         fresh = type(self).make_index(self.root, f"{self.home.name}-{self.number}")
         asyncio.run(fresh.sync.full_sync())
@@ -167,8 +159,8 @@ def test_index_after_any_file_operations_equals_a_fresh_one(make_index):
     Folder.make_index = staticmethod(make_index)
     test_case = Folder.TestCase
     test_case.settings = settings(
-        max_examples=2000 if SOAK else 30,
-        stateful_step_count=30 if SOAK else 15,
+        max_examples=2000 if SOAK else 60,
+        stateful_step_count=30,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         derandomize=not SOAK,

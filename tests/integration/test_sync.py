@@ -9,7 +9,7 @@ from loguru import logger
 
 from memoranda.errors import RootMissing
 from memoranda.model.note import ParsedNote
-from memoranda.model.sync import FailureKind
+from memoranda.model.sync import FailureKind, Scan
 from memoranda.services.reading import ReadNote, read_note
 
 
@@ -132,6 +132,31 @@ async def test_chain_of_moves_keeps_every_text(index):
         "c.md": "text bbb\n",
         "d.md": "text ccc\n",
     }
+
+
+async def test_identities_can_change_places_in_one_batch(index):
+    index.write("a.md", "text a\n")
+    index.write("b.md", "text b\n")
+    await index.sync.full_sync()
+    ids = dict(index.rows("SELECT file_path, id FROM entity"))
+    swapped = [
+        read_note(*index.files.read(path)).as_input(ids[other])
+        for path, other in (("a.md", "b.md"), ("b.md", "a.md"))
+    ]
+    await index.entities.index_many(swapped)
+    assert dict(index.rows("SELECT file_path, id FROM entity")) == {
+        "a.md": ids["b.md"],
+        "b.md": ids["a.md"],
+    }
+
+
+async def test_a_file_that_the_scan_missed_but_that_is_there_is_kept(index, monkeypatch):
+    index.write("a.md", "saved again while the folder was scanned\n")
+    await index.sync.full_sync()
+    monkeypatch.setattr("memoranda.sync.sync_service.scan_folder", lambda root, skips: Scan(()))
+    report = await index.sync.full_sync()
+    assert report.deleted_files == ()
+    assert index.rows("SELECT count(*) FROM entity") == [(1,)]
 
 
 async def test_unchanged_folder_reads_no_file(index, monkeypatch):

@@ -489,6 +489,8 @@ async def test_project_info_is_a_resource(caller: Caller) -> None:
     assert info["index"]["status"] == "ready"
     (named,) = await caller.client.read_resource("memory://@second/project_info")
     assert json.loads(named.text)["name"] == "Second"
+    (template,) = await caller.client.list_resource_templates()
+    assert template.uri_template == "memory://@{project}/project_info"
     with pytest.raises(Exception, match="PROJECT_NOT_FOUND"):
         await caller.client.read_resource("memory://@third/project_info")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from memoranda.cli.output import write_json, write_note
+from memoranda.cli.output import ReaderGone, write_json, write_note
 from memoranda.errors import ConfigProblem, MemorandaError
 
 FAILED = 1
@@ -22,7 +22,7 @@ def guarded(work: Callable[[], int | None], *, as_json: bool) -> int:
     except MemorandaError as error:
         report(error.code, error.message, hint=error.hint, fields=error.fields(), as_json=as_json)
         return FAILED
-    except (BrokenPipeError, KeyboardInterrupt):
+    except ReaderGone:
         raise
     except Exception as error:  # noqa: BLE001  the outermost boundary: logged with its traceback
         return _report_bug(error, as_json=as_json)

@@ -1,6 +1,6 @@
 """The console command: streams, the ways out, and the two fast paths.
 
-Start-up time is a feature, so this module imports nothing beyond `sys`: `--version` and a plain
+Start-up time is a feature, so this module imports next to nothing: `--version` and a plain
 `mcp` never load the command line parser, `--help` never loads anything that does work.
 
 Exit codes: 0 done, 1 the thing asked for failed, 2 wrong usage, 130 interrupted, 141 the reader of
@@ -13,6 +13,8 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+
+from memoranda.cli.output import ReaderGone, write_text
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
@@ -37,7 +39,7 @@ def run(arguments: Sequence[str]) -> int:
             return _dispatch(list(arguments))
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
+    except (ReaderGone, BrokenPipeError):
         _discard_output()
         return PIPE_CLOSED
     except KeyboardInterrupt:
@@ -47,7 +49,6 @@ def run(arguments: Sequence[str]) -> int:
 def _dispatch(arguments: list[str]) -> int:
     match arguments:
         case ["--version" | "-V"]:
-            from memoranda.cli.output import write_text
             from memoranda.cli.version import version
 
             write_text(f"memoranda {version()}")

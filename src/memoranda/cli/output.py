@@ -10,14 +10,18 @@ import sys
 from collections.abc import Sequence
 
 
+class ReaderGone(Exception):
+    """The pipe that stdout goes to was closed. Not an OSError, which typer would treat its own way."""
+
+
 def write_json(value: object) -> None:
     """Print one JSON document on stdout."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    _write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 def write_text(text: str) -> None:
     """Print text on stdout, with exactly one line end after it."""
-    sys.stdout.write(text.rstrip("\n") + "\n")
+    _write(text.rstrip("\n") + "\n")
 
 
 def write_note(text: str) -> None:
@@ -57,3 +61,10 @@ def size(n_bytes: int) -> str:
     if n_bytes < 1_000_000:
         return f"{n_bytes / 1000:.1f} kB"
     return f"{n_bytes / 1_000_000:.1f} MB"
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError as error:
+        raise ReaderGone from error

@@ -97,7 +97,7 @@ entity = Table(
 Index(
     "ix_entity_links_dirty",
     entity.c.project_id,
-    sqlite_where=entity.c.links_dirty,
+    sqlite_where=text("links_dirty = 1"),  # as the queries say it: else SQLite does not use it
     postgresql_where=entity.c.links_dirty,
 )
 

@@ -118,8 +118,6 @@ def _observation(
     wikis: Sequence[WikiSpan],
     hidden: Sequence[Span],
 ) -> Observation | None:
-    if leaf.links and leaf.links[0].start == leaf.start:
-        return None
     masked = [(link.start, link.end) for link in leaf.links]
     masked += [(wiki.start, wiki.end) for wiki in wikis]
     dropped = list(hidden)

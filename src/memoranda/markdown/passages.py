@@ -87,7 +87,8 @@ class _Groups:
         body = self.body
         text = "\n".join(body.cut(left, right) for left, right in self._runs)
         first, last = self._runs[0][0], self._runs[-1][1] - 1
-        self.passages.append(Passage(text, self._path, body.line(first), body.line(last)))
+        if not text.isspace():
+            self.passages.append(Passage(text, self._path, body.line(first), body.line(last)))
         self._runs, self._chars = [], 0
 
     def _put(self, left: int, right: int, chars: int) -> None:

@@ -219,6 +219,8 @@ def _after(body: Body, leaf: Leaf, at: int, masked: Sequence[Span]) -> tuple[str
     """(context,) if what follows the last target leaves the item a relation, else None."""
     pieces = [(max(start, at), end) for start, end in leaf.pieces if end > at]
     text, visible = body.inline(pieces, masked)
+    if pieces and pieces[0][0] > at:  # it goes on in the next line
+        text, visible = " " + text, " " + visible
     if match := _BLOCK_ID_END.search(visible):
         text, visible = text[: match.start()], visible[: match.start()]
     inner = visible.lstrip(_EMPHASIS)

@@ -67,7 +67,7 @@ def results_text(results: SearchResults, limit: int = ANSWER_CHARS) -> str:
 
 def _hit_data(hit: Hit, project: Project) -> dict[str, Any]:
     return reference_data(hit.ref, project) | {
-        "score": round(hit.score, 4),
+        "score": _score(hit.score),
         "item_type": hit.item_type.value,
         "passages": [_passage_data(passage) for passage in hit.passages[:_MOST_PASSAGES]],
     }
@@ -79,8 +79,13 @@ def _passage_data(passage: Passage) -> dict[str, Any]:
         "heading_path": list(passage.heading_path),
         "start_line": passage.start_line,
         "end_line": passage.end_line,
-        "score": round(passage.score, 4),
+        "score": _score(passage.score),
     }
+
+
+def _score(value: float) -> float:
+    """Four significant digits: BM25 is tiny in a small folder, and a hit's score is never 0."""
+    return float(f"{value:.4g}")
 
 
 def _hit_text(number: int, hit: Hit) -> str:

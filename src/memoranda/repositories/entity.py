@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, delete, func, insert, or_, select, text, update
+from sqlalchemy import Row, Select, bindparam, delete, func, insert, or_, select, text, union_all, update
 
 from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
@@ -144,13 +144,12 @@ class EntityRepository(ProjectScoped):
             entity.c.permalink,
         ).where(entity.c.project_id == self._project_id)
         for chunk in in_chunks(permalinks):
-            matching = query.where(
-                or_(
-                    entity.c.wanted_permalink.in_(bindparam("wanted", expanding=True)),
-                    entity.c.hashed_permalink.in_(bindparam("wanted", expanding=True)),
-                )
+            names = bindparam("names", expanding=True)
+            matching = union_all(  # an OR of the two would use neither index
+                query.where(entity.c.wanted_permalink.in_(names)),
+                query.where(entity.c.hashed_permalink.in_(names)),
             )
-            for row in self._conn.execute(matching, {"wanted": chunk}):
+            for row in self._conn.execute(matching, {"names": chunk}):
                 found[row.id] = StoredClaim(
                     row.id,
                     row.file_path,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, delete, insert, or_, select, union_all, update
 
 from memoranda.db.tables import entity, link, relation
 from memoranda.model.address import NotePath, Permalink
@@ -46,6 +46,7 @@ class StoredRelation:
     context: str | None
     target: str
     line: int
+    permalink: str
     created_at: datetime
 
 
@@ -69,13 +70,14 @@ class RelationRepository(ProjectScoped):
             targets: notes that links point at and that are about to go.
         """
         for chunk in in_chunks(keys, 2000):
-            matching = select(link.c.entity_id).where(
-                link.c.project_id == self._project_id,
-                or_(
-                    link.c.key.in_(bindparam("keys", expanding=True)),
-                    link.c.root_key.in_(bindparam("keys", expanding=True)),
-                    link.c.slug_key.in_(bindparam("keys", expanding=True)),
-                ),
+            names = bindparam("keys", expanding=True)
+            matching = union_all(  # an OR of the three would use none of their indexes
+                *(
+                    select(link.c.entity_id).where(
+                        link.c.project_id == self._project_id, column.in_(names)
+                    )
+                    for column in (link.c.key, link.c.root_key, link.c.slug_key)
+                )
             )
             self._conn.execute(
                 update(entity)
@@ -179,6 +181,7 @@ class RelationRepository(ProjectScoped):
             relation.c.context,
             relation.c.target,
             relation.c.line,
+            relation.c.permalink,
             relation.c.created_at,
         )
         return [

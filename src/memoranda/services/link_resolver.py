@@ -98,11 +98,11 @@ def _derive(
     gone: list[StoredRelation] = []
     for row in relations.relations_of(ids):
         key = (row.to_id if row.to_id is not None else row.to_name, row.relation_type)
-        match wanted[row.from_id].get(key):
-            case (link, _) if (link.context, link.target, link.line) == _shown(row):
-                del wanted[row.from_id][key]
-            case _:
-                gone.append(row)
+        found = wanted[row.from_id].get(key)
+        if found is not None and _fits(row, found[0], dirty[row.from_id][1]):
+            del wanted[row.from_id][key]
+        else:
+            gone.append(row)
     reusable = {(row.from_id, row.to_name, row.relation_type): row for row in gone}
     fresh: list[dict[str, object]] = []
     kept: list[dict[str, object]] = []
@@ -117,7 +117,7 @@ def _derive(
                 "to_name": to_name,
                 "relation_type": link.relation_type,
                 "context": link.context,
-                "permalink": f"{dirty[from_id][1]}/{link.relation_type}/{to_name}",
+                "permalink": _permalink(dirty[from_id][1], link),
                 "project_id": tx.project_id,
                 "created_at": old.created_at if old else tx.now,
                 "updated_at": tx.now,
@@ -133,5 +133,15 @@ def _derive(
     relations.insert_relations(fresh)
 
 
-def _shown(row: StoredRelation) -> tuple[str | None, str, int]:
-    return row.context, row.target, row.line
+def _fits(row: StoredRelation, link: StoredLink, permalink: Permalink) -> bool:
+    return (row.context, row.target, row.line, row.permalink) == (
+        link.context,
+        link.target,
+        link.line,
+        _permalink(permalink, link),
+    )
+
+
+def _permalink(source: Permalink, link: StoredLink) -> str:
+    """The synthetic permalink of a relation (spec 2.1.4)."""
+    return f"{source}/{link.relation_type}/{normalized_target(link.target)}"

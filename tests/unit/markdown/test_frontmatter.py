@@ -126,7 +126,6 @@ def test_only_an_unindented_line_of_three_dashes_ends_the_header() -> None:
         "status: open\nx: &s [*s]\n",
         "status: open\nx: *unknown\n",
         "status: open\nx: " + "[" * 3000 + "\n",
-        "status: open\n\tx: tab\n",
         "status: open\nx: `code`\n",
         "status: open\nx: \x01\n",
     ],
@@ -271,7 +270,7 @@ def test_an_unusable_date_falls_through_to_the_next_key() -> None:
 
 
 def test_naive_dates_are_in_the_zone_of_the_machine() -> None:
-    assert parse_date("2025-01-15 10:30") == datetime(2025, 1, 15, 10, 30).astimezone(UTC)  # noqa: DTZ001
+    assert parse_date("2025-01-15 10:30") == datetime(2025, 1, 15, 10, 30).astimezone(UTC)
 
 
 @pytest.mark.parametrize("text", ["", "soon", "0000-00-00", "9999999999999999", "12", "0001-01-01"])

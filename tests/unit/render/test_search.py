@@ -76,3 +76,9 @@ def test_a_page_too_long_is_made_smaller_and_the_next_one_follows_it(
     text = results_text(page, 8_000)
     assert len(text) <= 8_000
     assert f"page_size={text.count('. Note ')}" in text
+
+
+def test_a_tiny_score_stays_above_nothing(samples: ModuleType) -> None:
+    hit = Hit(samples.ref(), 0.00000123456, ItemType.NOTE, ())
+    data = results_data(results(samples, hits=(hit,), total=1), samples.PROJECT)
+    assert data["results"][0]["score"] == 0.000001235

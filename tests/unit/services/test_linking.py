@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.model.address import NotePath, Permalink
+from memoranda.model.address import NotePath, Permalink, natural_permalink
 from memoranda.model.note import Link, LinkForm
 from memoranda.services.linking import Candidate, NameKind, choose, link_keys, names_of
 
@@ -20,7 +20,7 @@ NOTES = {
 def index_of(notes):
     names: dict[str, list[Candidate]] = {}
     for i, (path, title, aliases) in notes.items():
-        permalink = Permalink(path[:-3].lower().replace(" ", "-"))
+        permalink = natural_permalink(NotePath(path), path.rpartition("/")[2][:-3])
         for name in names_of(
             NotePath(path), title, aliases, permalink, Permalink(f"{permalink}-h")
         ):

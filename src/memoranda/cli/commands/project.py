@@ -53,7 +53,7 @@ def list_projects(project: EveryProjectOption = None, as_json: JsonOption = Fals
         (
             summary.project.name + (" *" if summary.project.is_default else ""),
             summary.counts.notes,
-            summary.project.disabled or summary.status,
+            summary.project.disabled or "active",
             summary.project.path,
         )
         for summary in summaries

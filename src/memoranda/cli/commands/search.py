@@ -79,7 +79,12 @@ def search(
     else:
         from memoranda.render.search import results_text
 
-        write_text(results_text(results, WHOLE))
+        write_text(_as_option(results_text(results, WHOLE)))
+
+
+def _as_option(text: str) -> str:
+    """How to go on, in the words of the command line."""
+    return text.replace("\nMore: page=", "\nMore: --page ")
 
 
 def _words(values: list[str] | None) -> tuple[str, ...]:
@@ -92,4 +97,4 @@ def _moment(text: str) -> datetime:
     from memoranda.files.clock import SystemClock
     from memoranda.services.timeframe import parse_timeframe
 
-    return parse_timeframe(text, SystemClock().now())
+    return parse_timeframe(text, SystemClock().now(), parameter="--after")

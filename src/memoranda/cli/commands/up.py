@@ -146,14 +146,17 @@ def _text(done: _Done, command: list[str], environment: dict[str, str]) -> str:
     ]
     if counts.problems:
         parts.append(
-            f"{counts.problems:,} notes have a header that cannot be read; they are indexed without "
-            "it (see: memoranda status)"
+            f"Header not usable: {counts.problems:,}, indexed all the same (see: memoranda status)"
         )
     if done.sample:
         from memoranda.render.search import results_text
 
         parts += ["", f'A sample: memoranda search "{done.sample.query}"']
-        parts += [f"  {line}" for line in results_text(done.sample).splitlines()]
+        parts += [
+            f"  {line}"
+            for line in results_text(done.sample).splitlines()
+            if not line.startswith("More: ")
+        ]
     parts += ["", connect_text(command, environment)]
     if environment:
         folder = environment["BASIC_MEMORY_CONFIG_DIR"]

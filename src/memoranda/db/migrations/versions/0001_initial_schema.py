@@ -93,7 +93,7 @@ def create_tables() -> None:
         "ix_entity_links_dirty",
         "entity",
         ["project_id"],
-        sqlite_where=sa.text("links_dirty"),
+        sqlite_where=sa.text("links_dirty = 1"),
         postgresql_where=sa.text("links_dirty"),
     )
     op.create_table(

@@ -1,0 +1,321 @@
+"""The contract of `ports.FullTextIndex`, over every implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, text
+from sqlalchemy.engine import Connection
+
+from memoranda.db.engine import begin_write, open_engine
+from memoranda.db.health import prepare
+from memoranda.db.tables import entity, project
+from memoranda.model.search import ItemType, RankedPage, SearchFilters, SearchQuery, SearchType
+from memoranda.ports import FullTextIndex, IndexedItem, IndexedNote
+from memoranda.repositories.search_sqlite import SqliteFullTextIndex
+
+DAY = datetime(2026, 1, 2)
+
+
+@dataclass
+class Bench:
+    """A transaction with notes in it."""
+
+    conn: Connection
+    fulltext: FullTextIndex
+    project_id: int = 1
+    paths: dict[int, str] = field(default_factory=dict)
+
+    def add(
+        self,
+        path: str,
+        *bodies: str,
+        title: str = "",
+        item_type: ItemType = ItemType.SECTION,
+        mtime: int = 0,
+        **columns: Any,
+    ) -> int:
+        values = {
+            "external_id": f"{self.project_id}{path}", "title": title or path, "note_type": "note",
+            "file_path": path, "permalink": path, "content": "", "project_id": self.project_id,
+            "created_at": DAY, "updated_at": DAY, "mtime_ns": mtime, "ctime_ns": 0, "inode": 0,
+            "note_created": DAY, "note_modified": DAY, "wanted_permalink": path,
+            "permalink_class": 0, "hashed_permalink": path,
+        }  # fmt: skip
+        done = self.conn.execute(insert(entity).values(**(values | columns)))
+        [note] = done.inserted_primary_key or [0]
+        self.paths[note] = path
+        self.index(note, *bodies, title=title, item_type=item_type)
+        return int(note)
+
+    def index(
+        self, note: int, *bodies: str, title: str = "", item_type: ItemType = ItemType.SECTION
+    ) -> None:
+        items = [IndexedItem(ItemType.NOTE, "", title=title)]
+        items += [
+            IndexedItem(item_type, body, ("Head",), line, line)
+            for line, body in enumerate(bodies, 3)
+        ]
+        self.fulltext.replace(self.conn, [IndexedNote(note, "note", DAY, DAY, items)])
+
+    def page(self, query: str, limit: int = 50, offset: int = 0, **filters: Any) -> RankedPage:
+        return self.fulltext.search(
+            self.conn,
+            SearchQuery(query, SearchType.FTS, SearchFilters(**filters), limit, offset),
+        )
+
+    def find(self, query: str, **options: Any) -> list[str]:
+        return [self.paths[note.entity_id] for note in self.page(query, **options).notes]
+
+
+@pytest.fixture(params=[SqliteFullTextIndex])
+def make_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[int], Bench]]:
+    prepare(tmp_path / "memory.db")
+    engine = open_engine(tmp_path / "memory.db")
+    with begin_write(engine) as conn:
+
+        def make(project_id: int) -> Bench:
+            values = {"id": project_id, "external_id": f"p{project_id}", "name": "p", "path": "/p",
+                      "permalink": f"p{project_id}", "created_at": DAY, "updated_at": DAY}  # fmt: skip
+            conn.execute(insert(project).values(**values))
+            return Bench(conn, request.param(project_id), project_id)
+
+        yield make
+    engine.dispose()
+
+
+@pytest.fixture
+def bench(make_bench: Callable[[int], Bench]) -> Bench:
+    return make_bench(1)
+
+
+@pytest.mark.spec("13.3")
+def test_a_title_is_found_with_a_positive_score(bench: Bench) -> None:
+    bench.add("ml.md", title="Machine Learning Basics")
+    bench.add("other.md", title="Cooking")
+    page = bench.page("machine learning")
+    assert [bench.paths[n.entity_id] for n in page.notes] == ["ml.md"]
+    assert page.notes[0].score > 0
+    assert not page.relaxed
+
+
+@pytest.mark.spec("13.3")
+def test_a_hyphenated_word_is_found(bench: Bench) -> None:
+    bench.add("node.md", title="node-js-tutorial")
+    bench.add("js.md", "js on a node")
+    assert bench.find("node-js") == ["node.md"]
+
+
+@pytest.mark.spec("13.3")
+def test_without_a_full_match_any_term_matches(bench: Bench) -> None:
+    bench.add("plan.md", "project management tips")
+    page = bench.page("project planning ideas")
+    assert page.relaxed
+    assert [bench.paths[n.entity_id] for n in page.notes] == ["plan.md"]
+
+
+@pytest.mark.spec("13.3")
+def test_the_second_page_has_results_11_to_20(bench: Bench) -> None:
+    for number in range(100):
+        bench.add(f"n{number:03}.md", "common words")
+    everything = bench.find("common", limit=200)
+    assert everything == sorted(everything)  # equal scores: by path
+    assert len(everything) == 100
+    assert bench.find("common", limit=10, offset=10) == everything[10:20]
+    assert bench.page("common", limit=10, offset=10).total == 100
+    assert bench.page("common", limit=10, offset=100).notes == ()
+
+
+def test_terms_may_be_in_different_items(bench: Bench) -> None:
+    bench.add("a.md", "about rivers", "about glass", title="Lenses")
+    bench.add("b.md", "about rivers")
+    assert bench.find("glass rivers lenses") == ["a.md"]
+    assert not bench.page("glass rivers lenses").relaxed
+
+
+def test_more_terms_rank_higher_when_relaxed(bench: Bench) -> None:
+    bench.add("a.md", "alpha alpha alpha alpha alpha")
+    bench.add("b.md", "alpha beta and some other words")
+    assert bench.find("alpha beta gamma") == ["b.md", "a.md"]
+
+
+def test_stop_words_do_not_decide(bench: Bench) -> None:
+    bench.add("a.md", "history of glass")
+    bench.add("b.md", "what is the of")
+    assert bench.find("what is the history") == ["a.md"]
+    assert bench.find("what is unheard") == []
+
+
+def test_stop_words_alone_are_searched(bench: Bench) -> None:
+    bench.add("a.md", "to be or not to be")
+    bench.add("b.md", "something else")
+    assert bench.find("to be") == ["a.md"]
+
+
+def test_best_match_is_first_and_scores_fall(bench: Bench) -> None:
+    bench.add("weak.md", "filler words " * 400 + "zebra", title="Other")
+    bench.add("best.md", "zebra zebra zebra", title="Zebra")
+    notes = bench.page("zebra").notes
+    assert [bench.paths[n.entity_id] for n in notes] == ["best.md", "weak.md"]
+    assert notes[0].score > notes[1].score > 0
+
+
+def test_a_title_weighs_more_than_text(bench: Bench) -> None:
+    bench.add("a.md", "a zebra in a zoo")
+    bench.add("b.md", "something in a zoo", title="Zebra")
+    for number in range(9):
+        bench.add(f"c{number}.md", "other animals")
+    assert bench.find("zebra") == ["b.md", "a.md"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["*", '"', '""', '"unbalanced', "^cats", "-cats", "cats*", "c*ts", "title:", "foo:bar", "a/b",
+     "{title content}: cats", "NEAR(", "NEAR(a b, 2)", "AND", "OR NOT", "NOT", "(", ")", "()", "--", "\\",
+     "/* x */", "$1 @a :b ?", "[[Cats]]", "#tag", "~", "\0", "\ud800", "\u200b", "🌱", "'", "';--",
+     "cats + cute", "rank:1", "a" * 100_000, "word " * 2000, '"' * 5000, "(" * 2000, "cats AND " * 500],
+)  # fmt: skip
+@pytest.mark.spec("12.3")
+def test_no_text_is_an_error(bench: Bench, query: str) -> None:
+    bench.add("a.md", "cats are cute")
+    assert bench.page(query).total in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [("C++", "cpp.md"), ("c#", "cs.md"), (".net", "cs.md"), ("src/app/main.py", "mail.md"),
+     ("kim@example.org", "mail.md"), ("4.8.1", "cs.md"), ("it's", "quote.md"), ("done_now", "quote.md"),
+     ("https://example.org/a/b?c=d#e", "mail.md"), (r"C:\work\notes.txt", "mail.md"), ("🌱", "quote.md"),
+     ("cafe", "cafe.md"), ("CAFÉ", "cafe.md"), ("cafe\u0301", "cafe.md"), ("ZOE", "cafe.md"),
+     ("strasse", "cafe.md"), ("istanbul", "cafe.md"), ("知識グラフ", "cjk.md"), ("東京", "cjk.md"),
+     ("グ", "cjk.md"), ("部署方案", "cjk.md"), ("gen-itgc", "cjk.md"), ("검색", "cjk.md"),
+     ("หนังสือ", "cjk.md"), ('"hello world"', "quote.md"), ("hel", "quote.md"), ("हिन्दी", "cjk.md")],
+)  # fmt: skip
+def test_signs_scripts_and_accents(bench: Bench, query: str, first: str) -> None:
+    bench.add("c.md", "plan c and the net, world hello, node js")
+    bench.add("cpp.md", "Templates and C++ moves.")
+    bench.add("cs.md", "C# and .NET 4.8.1")
+    bench.add(
+        "mail.md",
+        r"kim@example.org https://example.org/a/b?c=d#e C:\work\notes.txt src/app/main.py",
+    )
+    bench.add("quote.md", 'She said "hello world" and it\'s 100% done_now 🌱')
+    bench.add("cafe.md", "Le café de Zoë, Straße, İstanbul")
+    bench.add(
+        "cjk.md",
+        "今天讨论了部署方案，重跑gen-itgc后完成。東京カンファレンスの知識グラフ 한국어검색은 อ่านหนังสือ हिन्दी",
+    )
+    assert bench.find(query)[:1] == [first]
+    assert not bench.page(query).relaxed
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [("run", ["b.md", "a.md"]), ("running", ["a.md", "b.md"]), ("runs", ["b.md", "a.md"]),
+     ("study", ["a.md"]), ("policy", ["a.md"]), ("university", ["a.md"]), ("new", ["c.md"])],
+)  # fmt: skip
+def test_stems_add_hits_below_exact_words(bench: Bench, query: str, expected: list[str]) -> None:
+    bench.add("a.md", "She was running and studied the policies of universities.")
+    bench.add("b.md", "They go for a run in the morning and in the evening.")
+    bench.add("c.md", "Something new.")
+    bench.add("d.md", "The news of the day.")
+    for number in range(9):
+        bench.add(f"e{number}.md", "other things")
+    assert bench.find(query) == expected
+
+
+@pytest.mark.parametrize("query", ["1", "2", "note", "entity", "section", "2026", "Head"])
+def test_ids_types_and_dates_are_not_text(bench: Bench, query: str) -> None:
+    bench.add("a.md", "plain words")
+    bench.add("b.md", "other words")
+    assert bench.find(query) == []
+
+
+def test_operators(bench: Bench) -> None:
+    bench.add("a.md", "cats and dogs")
+    bench.add("b.md", "cats")
+    bench.add("c.md", "birds")
+    assert set(bench.find("cats")) == {"a.md", "b.md"}
+    assert bench.find("cats -dogs") == bench.find("cats NOT dogs") == ["b.md"]
+    assert set(bench.find("dogs OR birds")) == {"a.md", "c.md"}
+    assert bench.find('"cats dogs"') != []  # relaxed to its words
+    assert bench.find("-cats") == bench.find("cats")
+
+
+def test_without_words_the_newest_come_first(bench: Bench) -> None:
+    bench.add("b.md", "x", mtime=5)
+    bench.add("a.md", "y", mtime=5)
+    bench.add("c.md", "z", mtime=9)
+    assert bench.find("") == bench.find(" \n") == bench.find('"*"') == ["c.md", "a.md", "b.md"]
+    page = bench.page("", limit=1, offset=1)
+    assert page.total == 3
+    assert [item.text for item in page.notes[0].items] == ["y"]
+
+
+def test_items_say_what_and_where_they_are(bench: Bench) -> None:
+    bench.add("a.md", "nothing", "the needle", item_type=ItemType.OBSERVATION)
+    [note] = bench.page("needle").notes
+    [item] = note.items
+    assert (item.item_type, item.text, item.heading_path) == (
+        ItemType.OBSERVATION, "the needle", ("Head",),
+    )  # fmt: skip
+    assert (item.start_line, item.end_line) == (4, 4)
+    assert item.score > 0
+
+
+def test_a_title_match_shows_the_beginning(bench: Bench) -> None:
+    bench.add("a.md", "first words", "second", title="Needle")
+    [note] = bench.page("needle").notes
+    assert [item.text for item in note.items if item.text] == ["first words"]
+
+
+def test_item_types_restrict_what_matches(bench: Bench) -> None:
+    bench.add("a.md", "needle", item_type=ItemType.OBSERVATION)
+    bench.add("b.md", "needle", item_type=ItemType.RELATION)
+    for query in ("needle", "", "needle unheard"):
+        assert bench.find(query, item_types=(ItemType.OBSERVATION,)) == ["a.md"]
+
+
+def test_replace_leaves_no_old_row(bench: Bench) -> None:
+    note = bench.add("n.md", "old unicorn", "more unicorn", title="Unicorn")
+    other = bench.add("o.md", "old dragon")
+    bench.index(note, "new griffin")
+    assert bench.find("unicorn") == []
+    assert bench.find("griffin") == ["n.md"]
+    bench.fulltext.remove(bench.conn, [note, 999])
+    assert bench.find("griffin") == []
+    assert bench.find("dragon") == ["o.md"]
+    bench.fulltext.remove(bench.conn, [other])
+    assert bench.conn.execute(text("SELECT count(*) FROM search_index")).scalar() == 0
+
+
+def test_projects_do_not_see_each_other(make_bench: Callable[[int], Bench]) -> None:
+    one, two = make_bench(1), make_bench(2)
+    one.add("one.md", "needle")
+    two.add("two.md", "needle")
+    assert (one.find("needle"), two.find("needle")) == (["one.md"], ["two.md"])
+    assert (one.find(""), one.page("needle").total) == (["one.md"], 1)
+
+
+def test_very_common_words_page_exactly(bench: Bench) -> None:
+    for number in range(400):
+        bench.add(f"n{number:03}.md", *["common word"] * 5, title="common" if number == 7 else "")
+    pages = [bench.page("common", limit=150, offset=offset) for offset in (0, 150, 300)]
+    notes = [note for page in pages for note in page.notes]
+    assert {page.total for page in pages} == {400}
+    assert len({note.entity_id for note in notes}) == 400
+    assert bench.paths[notes[0].entity_id] == "n007.md"
+    assert all(a.score >= b.score > 0 for a, b in zip(notes, notes[1:], strict=False))
+    assert all(note.items[0].text for note in notes[1:])
+
+
+def test_check_sees_damage(bench: Bench) -> None:
+    bench.add("a.md", "needle")
+    assert bench.fulltext.check(bench.conn)
+    bench.conn.execute(text("UPDATE search_index_content SET c3 = 'other' WHERE c3 = 'needle'"))
+    assert not bench.fulltext.check(bench.conn)
