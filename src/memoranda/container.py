@@ -204,7 +204,7 @@ def _join(project: Project, clock: Clock, *, damaged: bool) -> Workspace:
         raise
     store = Store(engine, project_id, clock)
     fulltext = SqliteFullTextIndex(project_id)
-    files = FileService(project.path, lock_folder(project))
+    files = FileService(project.path, lock_folder(project), skips=project.skips)
     entities = EntityService(store, fulltext)
     notes = NoteService(store, files, fulltext)
     sync = SyncService(project.path, project.skips, store, files, entities, clock)

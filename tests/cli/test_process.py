@@ -59,6 +59,7 @@ def test_progress_bar_is_drawn_on_a_terminal_only(notes: Path, home: Path) -> No
         os.close(theirs)
     assert done.returncode == 0
     assert "Indexing my notes" in drawn
+    assert "4/4" in drawn
     assert "Indexing" not in done.stdout
     assert "\x1b" not in done.stdout
 
@@ -85,10 +86,11 @@ def test_interrupt_ends_with_130_and_no_traceback(
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("memoranda.cli.commands.status.print_status", interrupted)
-    outcome = cli("status")
-    assert outcome.code == 130
-    assert outcome.err == ""
+    for part in ("commands.status.print_status", "application.run_application"):
+        monkeypatch.setattr(f"memoranda.cli.{part}", interrupted)
+        outcome = cli("status")
+        assert outcome.code == 130
+        assert outcome.err == ""
 
 
 def test_output_that_the_terminal_cannot_show_is_escaped(ready: Cli, notes: Path) -> None:

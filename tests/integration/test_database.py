@@ -245,11 +245,6 @@ def test_deleting_an_entity_deletes_its_rows_and_frees_what_points_to_it(engine:
                     **stamps,
                 )
             )
-            conn.execute(
-                insert(tables.note_name).values(
-                    project_id=project_id, key="k", kind=0, entity_id=entity_id
-                )
-            )
         for source, target in ((gone, kept), (kept, gone)):
             conn.execute(
                 insert(tables.relation).values(
@@ -291,7 +286,6 @@ def test_deleting_an_entity_deletes_its_rows_and_frees_what_points_to_it(engine:
         conn.execute(delete(tables.entity).where(tables.entity.c.id == gone))
     with begin_read(engine) as conn:
         assert list(conn.execute(select(tables.observation.c.entity_id)).scalars()) == [kept]
-        assert list(conn.execute(select(tables.note_name.c.entity_id)).scalars()) == [kept]
         relation, link = tables.relation.c, tables.link.c
         assert list(conn.execute(select(relation.from_id, relation.to_id))) == [(kept, None)]
         assert list(conn.execute(select(link.entity_id, link.to_id))) == [(kept, None)]

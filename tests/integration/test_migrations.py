@@ -194,7 +194,6 @@ def test_unique(path: Path, table: str, columns: list[str]) -> None:
         ("relation", "to_id"),
         ("link", "entity_id"),
         ("link", "to_id"),
-        ("note_name", "entity_id"),
         ("search_vector_chunks", "entity_id"),
         ("search_vector_embeddings", "chunk_id"),
     ],

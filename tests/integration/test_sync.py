@@ -338,6 +338,19 @@ async def test_an_index_of_another_version_is_made_again_with_its_ids(index, mon
     assert (await index.sync.full_sync()).changes == 0
 
 
+async def test_another_version_makes_the_names_again(index, monkeypatch):
+    index.write("a.md", "to [[b]]\n")
+    index.write("sub/b.md", "b\n")
+    await index.sync.full_sync()
+    before = index.snapshot()
+    index.store.write_now(
+        lambda tx: tx.conn.exec_driver_sql("UPDATE note_name SET key = 'stale'||key")
+    )
+    monkeypatch.setattr("memoranda.sync.sync_service.INDEX_VERSION", "another")
+    await index.sync.full_sync()
+    assert index.snapshot() == before
+
+
 async def test_reindex_repairs_what_the_index_has_lost(index):
     index.write("a.md", "- [fact] needle #t\n")
     await index.sync.full_sync()

@@ -28,6 +28,16 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.dialects import sqlite
+
+# Naive UTC. SQLite keeps times as text: whole seconds, since every row has two of them (what needs
+# more, the order of files, uses `mtime_ns`).
+TIME = DateTime().with_variant(
+    sqlite.DATETIME(  # type: ignore[no-untyped-call]
+        storage_format=("%(year)04d-%(month)02d-%(day)02d %(hour)02d:%(minute)02d:%(second)02d")
+    ),
+    "sqlite",
+)
 
 metadata = MetaData(
     naming_convention={
@@ -48,8 +58,8 @@ project = Table(
     Column("permalink", Text, unique=True),
     Column("is_active", Boolean, nullable=False, server_default=text("1")),
     Column("is_default", Boolean, nullable=False, server_default=text("0")),
-    Column("created_at", DateTime, nullable=False),
-    Column("updated_at", DateTime, nullable=False),
+    Column("created_at", TIME, nullable=False),
+    Column("updated_at", TIME, nullable=False),
     sqlite_autoincrement=True,
 )
 
@@ -69,16 +79,16 @@ entity = Table(
     Column("size", Integer),
     Column("checksum", Text),
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
-    Column("created_at", DateTime, nullable=False),
-    Column("updated_at", DateTime, nullable=False),
+    Column("created_at", TIME, nullable=False),
+    Column("updated_at", TIME, nullable=False),
     Column("created_by", Text),
     Column("last_updated_by", Text),
     # own
     Column("mtime_ns", BigInteger, nullable=False),
     Column("ctime_ns", BigInteger, nullable=False),
     Column("inode", BigInteger, nullable=False),
-    Column("note_created", DateTime, nullable=False),
-    Column("note_modified", DateTime, nullable=False),
+    Column("note_created", TIME, nullable=False),
+    Column("note_modified", TIME, nullable=False),
     Column("tags", Text, nullable=False, server_default="[]"),
     Column("aliases", Text, nullable=False, server_default="[]"),
     Column("wanted_permalink", Text, nullable=False),
@@ -119,8 +129,8 @@ observation = Table(
         index=True,
     ),
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
-    Column("created_at", DateTime, nullable=False),
-    Column("updated_at", DateTime, nullable=False),
+    Column("created_at", TIME, nullable=False),
+    Column("updated_at", TIME, nullable=False),
     # own
     Column("ordinal", Integer, nullable=False),
     Column("line", Integer, nullable=False),
@@ -149,8 +159,8 @@ relation = Table(
     Column("context", Text),
     Column("permalink", Text),
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
-    Column("created_at", DateTime, nullable=False),
-    Column("updated_at", DateTime, nullable=False),
+    Column("created_at", TIME, nullable=False),
+    Column("updated_at", TIME, nullable=False),
     # own
     Column("target", Text, nullable=False),
     Column("line", Integer, nullable=False),
@@ -206,20 +216,15 @@ link = Table(
 )
 
 # own: every name by which a link or a person may call a note; `kind` orders them, best first
-# (repositories.names.NameKind).
+# (services.linking.NameKind). A function of the entity row (services.linking.names_of): so no index by
+# entity is kept, and no foreign key that would need one.
 note_name = Table(
     "note_name",
     metadata,
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
     Column("key", Text, nullable=False),
     Column("kind", Integer, nullable=False),
-    Column(
-        "entity_id",
-        Integer,
-        ForeignKey("entity.id", ondelete="CASCADE"),
-        nullable=False,
-        index=True,
-    ),
+    Column("entity_id", Integer, nullable=False),
     PrimaryKeyConstraint("project_id", "key", "kind", "entity_id"),
     sqlite_with_rowid=False,
 )
@@ -234,7 +239,7 @@ file_failure = Table(
     Column("kind", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("count", Integer, nullable=False),
-    Column("failed_at", DateTime, nullable=False),
+    Column("failed_at", TIME, nullable=False),
     PrimaryKeyConstraint("project_id", "file_path"),
 )
 
@@ -262,8 +267,8 @@ search_vector_chunks = Table(
     Column("chunk_text", Text, nullable=False),
     Column("chunk_index", Integer, nullable=False),
     Column("project_id", Integer, ForeignKey("project.id")),
-    Column("created_at", DateTime),
-    Column("updated_at", DateTime),
+    Column("created_at", TIME),
+    Column("updated_at", TIME),
 )
 
 search_vector_embeddings = Table(
@@ -280,5 +285,5 @@ search_vector_embeddings = Table(
     Column("embedding", LargeBinary, nullable=False),
     Column("dimensions", Integer, nullable=False),
     Column("model", Text, nullable=False),
-    Column("created_at", DateTime),
+    Column("created_at", TIME),
 )

@@ -5,10 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, delete, func, insert, or_, select, text, union_all, update
+from sqlalchemy import (
+    BindParameter,
+    Row,
+    Select,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    union_all,
+    update,
+)
 
 from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
@@ -59,12 +72,24 @@ class StoredEntity:
     """What a rewrite of a note must know of its old row."""
 
     entity_id: int
-    external_id: str
     path: NotePath
-    permalink: Permalink | None
+    title: str
+    aliases: tuple[str, ...]
+    permalink: Permalink
     wanted: Permalink
     hashed: Permalink
-    created_at: datetime
+
+
+def _stored(row: Row[*tuple[Any, ...]]) -> StoredEntity:
+    return StoredEntity(
+        row.id,
+        row.file_path,
+        row.title,
+        _texts(row.aliases),
+        row.permalink,
+        row.wanted_permalink,
+        row.hashed_permalink,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +103,7 @@ class StoredClaim:
     wanted: Permalink
     strength: int
     hashed: Permalink
-    permalink: Permalink | None
+    permalink: Permalink
 
 
 class EntityRepository(ProjectScoped):
@@ -108,26 +133,18 @@ class EntityRepository(ProjectScoped):
         for column, values in ((entity.c.file_path, paths), (entity.c.id, ids)):
             for chunk in in_chunks(values):
                 for row in self._conn.execute(self._stored_query().where(column.in_(chunk))):
-                    found[row.id] = StoredEntity(
-                        row.id,
-                        row.external_id,
-                        row.file_path,
-                        row.permalink,
-                        row.wanted_permalink,
-                        row.hashed_permalink,
-                        row.created_at,
-                    )
+                    found[row.id] = _stored(row)
         return list(found.values())
 
     def _stored_query(self) -> Select[tuple[object, ...]]:
         return select(
             entity.c.id,
-            entity.c.external_id,
             entity.c.file_path,
+            entity.c.title,
+            entity.c.aliases,
             entity.c.permalink,
             entity.c.wanted_permalink,
             entity.c.hashed_permalink,
-            entity.c.created_at,
         ).where(entity.c.project_id == self._project_id)
 
     def claims(self, permalinks: Collection[str]) -> list[StoredClaim]:
@@ -144,7 +161,7 @@ class EntityRepository(ProjectScoped):
             entity.c.permalink,
         ).where(entity.c.project_id == self._project_id)
         for chunk in in_chunks(permalinks):
-            names = bindparam("names", expanding=True)
+            names: BindParameter[str] = bindparam("names", expanding=True)
             matching = union_all(  # an OR of the two would use neither index
                 query.where(entity.c.wanted_permalink.in_(names)),
                 query.where(entity.c.hashed_permalink.in_(names)),
@@ -207,6 +224,10 @@ class EntityRepository(ProjectScoped):
                 .values({column: bindparam(f"new_{column}") for column in columns}),
                 [{"target": row["id"], **{f"new_{c}": row[c] for c in columns}} for row in rows],
             )
+
+    def all_stored(self) -> list[StoredEntity]:
+        """Every row."""
+        return [_stored(row) for row in self._conn.execute(self._stored_query())]
 
     def forget_contents(self) -> None:
         """Make every file look changed, so that the next sync reads all of them again; ids stay."""

@@ -37,6 +37,7 @@ _SHARES = (1.0, 0.5, 0.25)
 """What a note's best rows add to its score, best first."""
 _NOTE_SHARE = 2.0
 _SATURATION = 2.0
+_OWN_ROW = 6
 _RANKED_ROWS = 1500
 _COMMON_ROWS = 8000
 _TITLE_GAIN = 3.0
@@ -44,15 +45,11 @@ _ITEMS_PER_NOTE = 3
 _ALL_KINDS = 0b1111
 
 # The last two bits of a row id are its kind: `? >> (rowid & 3) & 1` tests a mask of kinds.
-# One text of note ids costs half of ten thousand rows. The note's own row (title, tags, headings)
-# counts three times.
+# One text of note ids costs half of ten thousand rows. A note's own row (title, tags, headings)
+# has a sign before its number.
 _MATCHING = """
     SELECT group_concat(
-        iif(
-            rowid & 16777215,
-            rowid >> 24,
-            (rowid >> 24) || ',' || (rowid >> 24) || ',' || (rowid >> 24)
-        )
+        iif(rowid & 16777215, rowid >> 24, -(rowid >> 24))
     ) FROM search_index
     WHERE search_index MATCH ? AND ? >> (rowid & 3) & 1
 """
@@ -173,15 +170,19 @@ class FtsSearch:
     def _having(
         self, term: Term, *, is_loose: bool = False, kinds: int | None = None
     ) -> dict[int, int]:
-        """Note -> number of its rows with the term."""
+        """Note -> number of its rows with the term; its own row counts as `_OWN_ROW`."""
         return self._matching(_any_of((term,), is_loose=is_loose), kinds or self._kinds)
 
     def _matching(self, expression: str, kinds: int) -> dict[int, int]:
         key = expression, kinds
         if key not in self._found:
             [(notes,)] = self._raw(_MATCHING, expression, kinds)
-            counts = Counter(notes.split(",")) if notes else {}
-            self._found[key] = {int(note): count for note, count in counts.items()}
+            found = self._found[key] = {}
+            for number, count in Counter(notes.split(",") if notes else ()).items():
+                if (note := int(number)) < 0:
+                    found[-note] = found.get(-note, 0) + count * _OWN_ROW
+                else:
+                    found[note] = found.get(note, 0) + count
         return self._found[key]
 
     def _allowed(self, notes: Collection[int]) -> Collection[int]:

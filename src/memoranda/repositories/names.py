@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from sqlalchemy import delete, insert, select, tuple_
+from sqlalchemy import bindparam, delete, insert, select
 
 from memoranda.db.tables import entity, note_name
 from memoranda.model.note import NoteRef
@@ -15,18 +15,6 @@ from memoranda.repositories.store import ProjectScoped, in_chunks
 
 class NameRepository(ProjectScoped):
     """The note_name table of one project. `kind` is an integer here; lower is tried first."""
-
-    def of_entities(self, entity_ids: Iterable[int]) -> dict[int, set[tuple[str, int]]]:
-        """(key, kind) of these notes."""
-        found: defaultdict[int, set[tuple[str, int]]] = defaultdict(set)
-        for chunk in in_chunks(entity_ids):
-            for entity_id, key, kind in self._conn.execute(
-                select(note_name.c.entity_id, note_name.c.key, note_name.c.kind).where(
-                    note_name.c.entity_id.in_(chunk)
-                )
-            ):
-                found[entity_id].add((key, kind))
-        return found
 
     def add(self, names: Iterable[tuple[int, str, int]]) -> None:
         """Add (entity id, key, kind) rows that are not there."""
@@ -39,13 +27,21 @@ class NameRepository(ProjectScoped):
 
     def remove(self, names: Iterable[tuple[int, str, int]]) -> None:
         """Remove (entity id, key, kind) rows."""
-        for chunk in in_chunks(names, 1000):
+        rows = [{"of": i, "named": key, "as_kind": kind} for i, key, kind in names]
+        if rows:
             self._conn.execute(
                 delete(note_name).where(
                     note_name.c.project_id == self._project_id,
-                    tuple_(note_name.c.entity_id, note_name.c.key, note_name.c.kind).in_(chunk),
-                )
+                    note_name.c.key == bindparam("named"),
+                    note_name.c.kind == bindparam("as_kind"),
+                    note_name.c.entity_id == bindparam("of"),
+                ),
+                rows,
             )
+
+    def clear(self) -> None:
+        """Remove every name."""
+        self._conn.execute(delete(note_name).where(note_name.c.project_id == self._project_id))
 
     def with_keys(self, keys: Collection[str]) -> Mapping[str, list[tuple[int, int, str]]]:
         """Key -> [(entity id, kind, file path)] for every note that has one of these names."""

@@ -22,7 +22,6 @@ from memoranda.db.tables import entity, index_meta, link, observation, project, 
 from memoranda.model.project import Counts, Project
 from memoranda.repositories.store import ProjectScoped
 
-
 INDEX_VERSION = "index_version"
 LAST_FULL_SYNC = "last_full_sync"
 """Keys of `index_meta`."""

@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, insert, or_, select, union_all, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+    union_all,
+    update,
+)
 
 from memoranda.db.tables import entity, link, relation
 from memoranda.model.address import NotePath, Permalink
@@ -70,7 +81,7 @@ class RelationRepository(ProjectScoped):
             targets: notes that links point at and that are about to go.
         """
         for chunk in in_chunks(keys, 2000):
-            names = bindparam("keys", expanding=True)
+            names: BindParameter[str] = bindparam("keys", expanding=True)
             matching = union_all(  # an OR of the three would use none of their indexes
                 *(
                     select(link.c.entity_id).where(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -23,7 +23,7 @@ from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.items import indexed_note
 from memoranda.services.link_resolver import resolve_dirty
-from memoranda.services.linking import link_keys, names_of
+from memoranda.services.linking import Name, link_keys, names_of
 from memoranda.services.observations import write_observations
 from memoranda.services.permalinks import Claim, ClaimClass, assign, claim
 
@@ -120,7 +120,7 @@ def apply(
         tx,
         [(entry.entity_id, entry.note.parsed, entry.old is None) for entry in entries],
         permalinks,
-        {one.entity_id: (one.permalink or "", permalinks[one.path]) for one in others},
+        {one.entity_id: (one.permalink, permalinks[one.path]) for one in others},
     )
     relations.replace_links(
         [entry.entity_id for entry in entries if entry.old], _link_rows(tx, entries)
@@ -311,40 +311,49 @@ def _write_names(
     permalinks: Mapping[NotePath, Permalink],
     others: Sequence[StoredClaim],
 ) -> set[str]:
-    """Bring the names in line; returns the keys whose meaning may have changed."""
-    names = NameRepository(tx)
-    wanted: dict[int, set[tuple[str, int]]] = {old.entity_id: set() for old in gone}
-    moved: set[int] = set()
-    for entry in entries:
-        parsed, path = entry.note.parsed, entry.note.state.path
-        wanted[entry.entity_id] = {
-            (name.key, int(name.kind))
-            for name in names_of(
-                path, parsed.title, parsed.aliases, permalinks[path], entry.claim.hashed
-            )
-        }
-        if entry.old is not None and entry.old.path != path:
-            moved.add(entry.entity_id)
-    for one in others:
-        wanted[one.entity_id] = {
-            (name.key, int(name.kind))
-            for name in names_of(one.path, one.title, one.aliases, permalinks[one.path], one.hashed)
-        }
-    known = names.of_entities(
-        i for i in wanted if i not in {e.entity_id for e in entries if e.old is None}
-    )
+    """Bring the names in line; returns the keys whose meaning may have changed.
+
+    The names of a row are a function of the row, so the old ones are computed, not read.
+    """
     touched: set[str] = set()
     removed: list[tuple[int, str, int]] = []
     added: list[tuple[int, str, int]] = []
-    for entity_id, new in wanted.items():
-        old = known.get(entity_id, set())
-        removed += [(entity_id, key, kind) for key, kind in old - new]
-        added += [(entity_id, key, kind) for key, kind in new - old]
-        changed = old | new if entity_id in moved else old ^ new
-        touched.update(key for key, _ in changed)
+
+    def replace(entity_id: int, old: Set[Name], new: Set[Name], *, moved: bool = False) -> None:
+        removed.extend((entity_id, name.key, name.kind) for name in old - new)
+        added.extend((entity_id, name.key, name.kind) for name in new - old)
+        touched.update(name.key for name in (old | new if moved else old ^ new))
+
+    for entry in entries:
+        parsed, path, old = entry.note.parsed, entry.note.state.path, entry.old
+        new = names_of(path, parsed.title, parsed.aliases, permalinks[path], entry.claim.hashed)
+        moved = old is not None and old.path != path
+        replace(entry.entity_id, _stored_names(old) if old else frozenset(), new, moved=moved)
+    for one in gone:
+        replace(one.entity_id, _stored_names(one), frozenset())
+    for other in others:
+        new = names_of(other.path, other.title, other.aliases, permalinks[other.path], other.hashed)
+        replace(other.entity_id, _stored_names(other), new)
+    names = NameRepository(tx)
     names.remove(removed)
     names.add(added)
     return touched
+
+
+def _stored_names(row: StoredEntity | StoredClaim) -> frozenset[Name]:
+    return names_of(row.path, row.title, row.aliases, row.permalink, row.hashed)
+
+
+def forget_contents(tx: Tx) -> None:
+    """Make every file look changed and the names what this version makes of the rows; ids stay."""
+    entities, names = EntityRepository(tx), NameRepository(tx)
+    names.clear()
+    names.add(
+        (row.entity_id, name.key, name.kind)
+        for row in entities.all_stored()
+        for name in _stored_names(row)
+    )
+    entities.forget_contents()
 
 
 def _link_rows(tx: Tx, entries: Iterable[_Entry]) -> list[dict[str, object]]:

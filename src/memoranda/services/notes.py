@@ -18,7 +18,7 @@ from memoranda.errors import (
     NoteNotFound,
     NotIndexed,
 )
-from memoranda.files.file_service import FileService
+from memoranda.files.file_service import FileService, checksum
 from memoranda.files.names import safe_file_name
 from memoranda.markdown.source import encode
 from memoranda.markdown.writer import apply_edit, diff, new_note
@@ -39,7 +39,7 @@ from memoranda.repositories.store import Store, Tx
 from memoranda.services.entity import apply
 from memoranda.services.lookup import find_note, near_names, similar_notes
 from memoranda.services.observations import observation_permalinks
-from memoranda.services.reading import ReadNote, checksum, read_note
+from memoranda.services.reading import ReadNote, read_note
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SIMILAR = 3

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
+from memoranda.files.file_service import checksum
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.markdown.source import decode
 from memoranda.model.note import ParsedNote, SourceText
@@ -24,11 +24,6 @@ class ReadNote:
     def as_input(self, entity_id: int | None = None) -> NoteInput:
         """The same, on its way into the index."""
         return NoteInput(self.parsed, self.source.encoding, self.state, self.checksum, entity_id)
-
-
-def checksum(data: bytes) -> str:
-    """SHA-256 in hexadecimal digits (spec 2.1.2)."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def read_note(data: bytes, state: FileState) -> ReadNote:

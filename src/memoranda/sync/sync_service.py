@@ -16,7 +16,7 @@ from pathlib import Path
 from loguru import logger
 
 from memoranda.errors import DatabaseProblem, FileProblem, NoteNotFound
-from memoranda.files.file_service import FileService
+from memoranda.files.file_service import FileService, checksum
 from memoranda.files.scan import scan_folder
 from memoranda.markdown.entity_parser import PARSER_VERSION
 from memoranda.model.address import NotePath
@@ -39,10 +39,10 @@ from memoranda.repositories.project import INDEX_VERSION as VERSION_KEY
 from memoranda.repositories.project import LAST_FULL_SYNC, ProjectRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
-from memoranda.services.entity import EntityService
+from memoranda.services.entity import EntityService, forget_contents
 from memoranda.services.items import ITEMS_VERSION
 from memoranda.services.link_resolver import resolve_dirty
-from memoranda.services.reading import ReadNote, checksum, read_note
+from memoranda.services.reading import ReadNote, read_note
 from memoranda.sync.breaker import is_tripped, strike
 from memoranda.sync.diff import diff, match_moves
 
@@ -138,7 +138,7 @@ class SyncService:
         started = self._clock.monotonic()
         memory = await self._store.read(_remember)
         if stale := memory.facts.get(VERSION_KEY) != INDEX_VERSION:
-            await self._store.write(lambda tx: EntityRepository(tx).forget_contents())
+            await self._store.write(forget_contents)
             memory = await self._store.read(_remember)
         scan = await asyncio.to_thread(scan_folder, self._root, skips=self._skips)
         work, deleted = await asyncio.to_thread(self._plan, memory.files, scan)
@@ -333,7 +333,7 @@ class SyncService:
 
     async def reindex(self, *, progress: ProgressSink | None = None) -> SyncReport:
         """Read every file again, whatever its times say; ids stay (spec 8.4 reindex_all)."""
-        await self._store.write(lambda tx: EntityRepository(tx).forget_contents())
+        await self._store.write(forget_contents)
         return await self.full_sync(progress=progress)
 
 

@@ -57,7 +57,7 @@ def search(
     filters = SearchFilters(
         title=title or None,
         note_types=_words(note_types),
-        tags=tuple(tag.removeprefix("#") for tag in _words(tags)),
+        tags=_words(tags),
         after_date=_moment(after) if after else None,
     )
     if not query.strip() and filters == SearchFilters():

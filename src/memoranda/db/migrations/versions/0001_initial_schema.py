@@ -285,14 +285,10 @@ def index_names() -> None:
         sa.Column("key", sa.Text, nullable=False),
         sa.Column("kind", sa.Integer, nullable=False),
         sa.Column("entity_id", sa.Integer, nullable=False),
-        sa.ForeignKeyConstraint(
-            ["entity_id"], ["entity.id"], name="fk_note_name_entity_id", ondelete="CASCADE"
-        ),
         sa.ForeignKeyConstraint(["project_id"], ["project.id"], name="fk_note_name_project_id"),
         sa.PrimaryKeyConstraint("project_id", "key", "kind", "entity_id", name="pk_note_name"),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_note_name_entity_id", "note_name", ["entity_id"])
 
 
 def index_files() -> None:
