@@ -25,9 +25,9 @@ from memoranda.model.project import Counts, Project
 from memoranda.model.sync import FileFailure, SyncReport, SyncState
 from memoranda.model.views import ProjectInfo
 from memoranda.ports import Clock, FullTextIndex, ProgressSink
-from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.failure import FailureRepository
 from memoranda.repositories.project import LAST_FULL_SYNC, ProjectRepository, ensure_project
+from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.browse import BrowseService
@@ -241,7 +241,7 @@ def _look(tx: Tx) -> tuple[Counts, dict[str, object], list[NoteRef], list[FileFa
         replace(failure, tripped=is_tripped(failure, failure.checksum))
         for failure in FailureRepository(tx).all().values()
     ]
-    return project.counts(), project.facts(), EntityRepository(tx).with_problems(), failures
+    return project.counts(), project.facts(), NoteRefRepository(tx).with_problems(), failures
 
 
 def _bytes(database: Path) -> int:

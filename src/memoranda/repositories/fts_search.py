@@ -24,7 +24,7 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Any
 
-from sqlalchemy import Boolean, func, literal_column, select
+from sqlalchemy import Boolean, bindparam, func, literal_column, select
 from sqlalchemy.engine import Connection
 
 from memoranda.db import fts
@@ -81,6 +81,13 @@ _HAS_ITEM = """
         AND {kinds:d} >> (rowid & 3) & 1
     )
 """
+
+_TITLED = """
+    SELECT rowid >> 24 FROM search_index WHERE search_index MATCH ? AND (rowid & 3) = 0
+    ORDER BY rank LIMIT ?
+"""
+_ANOTHER_PROJECT = select(project.c.id).where(project.c.id != bindparam("project")).limit(1)
+_NOTE_COUNT = select(func.count()).where(entity.c.project_id == bindparam("project"))
 
 Rows = list[tuple[int, float]]
 """Row id and score of the matching rows of one note, best first."""
@@ -197,8 +204,8 @@ class FtsSearch:
         return set(self._conn.execute(kept).scalars())
 
     def _is_only_project(self) -> bool:
-        other = select(project.c.id).where(project.c.id != self._project_id).limit(1)
-        return self._conn.execute(other).first() is None
+        mine = {"project": self._project_id}
+        return self._conn.execute(_ANOTHER_PROJECT, mine).first() is None
 
     # Step 2: in which order
 
@@ -288,8 +295,7 @@ class FtsSearch:
 
     @cached_property
     def _note_count(self) -> int:
-        mine = select(func.count()).where(entity.c.project_id == self._project_id)
-        return self._conn.execute(mine).scalar_one()
+        return self._conn.execute(_NOTE_COUNT, {"project": self._project_id}).scalar_one()
 
     def _by_score(self, scores: Mapping[int, float]) -> list[int]:
         """Best first, equal scores by path; paths are compared only where scores are equal."""
@@ -350,6 +356,17 @@ class FtsSearch:
     def _raw(self, sql: str, *parameters: object) -> Iterable[Any]:
         """Rows as the driver gives them; row objects would cost more than the search."""
         return self._conn.exec_driver_sql(sql, parameters).cursor.fetchall()
+
+
+def near_titles(conn: Connection, title: str, limit: int) -> list[int]:
+    """Notes whose title shares words with this one, best first: one statement, no text is read."""
+    terms = [term for term in parse_query(title).terms if not term.is_stop]
+    if not terms:
+        return []
+    expression = f"{{title}} : ({_any_of(terms)})"
+    return [
+        note for (note,) in conn.exec_driver_sql(_TITLED, (expression, limit)).cursor.fetchall()
+    ]
 
 
 def _hit(row: Any, score: float) -> ItemHit:

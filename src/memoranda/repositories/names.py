@@ -9,8 +9,29 @@ from sqlalchemy import bindparam, delete, insert, select
 
 from memoranda.db.tables import entity, note_name
 from memoranda.model.note import NoteRef
-from memoranda.repositories.entity import REF_COLUMNS, note_ref
-from memoranda.repositories.store import ProjectScoped, in_chunks
+from memoranda.repositories.refs import REF_COLUMNS, note_ref
+from memoranda.repositories.store import ProjectScoped, in_chunks, many
+
+_MINE = note_name.c.project_id == bindparam("project")
+_INSERT = insert(note_name)
+_DELETE = delete(note_name).where(
+    note_name.c.project_id == bindparam("of_project"),
+    note_name.c.key == bindparam("named"),
+    note_name.c.kind == bindparam("as_kind"),
+    note_name.c.entity_id == bindparam("of"),
+)
+_CLEAR = delete(note_name).where(_MINE)
+_WITH_KEYS = (
+    select(note_name.c.key, note_name.c.entity_id, note_name.c.kind, entity.c.file_path)
+    .join(entity, entity.c.id == note_name.c.entity_id)
+    .where(_MINE, note_name.c.key.in_(many("values")))
+)
+_NAMED = (
+    select(note_name.c.key, note_name.c.kind, *REF_COLUMNS)
+    .join(entity, entity.c.id == note_name.c.entity_id)
+    .where(_MINE, note_name.c.key.in_(many("values")))
+    .order_by(note_name.c.kind, entity.c.file_path)
+)
 
 
 class NameRepository(ProjectScoped):
@@ -18,49 +39,39 @@ class NameRepository(ProjectScoped):
 
     def add(self, names: Iterable[tuple[int, str, int]]) -> None:
         """Add (entity id, key, kind) rows that are not there."""
-        rows = [
-            {"project_id": self._project_id, "entity_id": i, "key": key, "kind": kind}
-            for i, key, kind in names
-        ]
-        if rows:
-            self._conn.execute(insert(note_name), rows)
+        self._each(
+            _INSERT,
+            [
+                {"project_id": self._project_id, "entity_id": i, "key": key, "kind": kind}
+                for i, key, kind in names
+            ],
+        )
 
     def remove(self, names: Iterable[tuple[int, str, int]]) -> None:
         """Remove (entity id, key, kind) rows."""
-        rows = [{"of": i, "named": key, "as_kind": kind} for i, key, kind in names]
-        if rows:
-            self._conn.execute(
-                delete(note_name).where(
-                    note_name.c.project_id == self._project_id,
-                    note_name.c.key == bindparam("named"),
-                    note_name.c.kind == bindparam("as_kind"),
-                    note_name.c.entity_id == bindparam("of"),
-                ),
-                rows,
-            )
+        self._each(
+            _DELETE,
+            [
+                {"of_project": self._project_id, "of": i, "named": key, "as_kind": kind}
+                for i, key, kind in names
+            ],
+        )
 
     def clear(self) -> None:
         """Remove every name."""
-        self._conn.execute(delete(note_name).where(note_name.c.project_id == self._project_id))
+        self._conn.execute(_CLEAR, {"project": self._project_id})
 
     def with_keys(self, keys: Collection[str]) -> Mapping[str, list[tuple[int, int, str]]]:
         """Key -> [(entity id, kind, file path)] for every note that has one of these names."""
         found: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
         for chunk in in_chunks(keys):
             for key, entity_id, kind, path in self._conn.execute(
-                select(note_name.c.key, note_name.c.entity_id, note_name.c.kind, entity.c.file_path)
-                .join(entity, entity.c.id == note_name.c.entity_id)
-                .where(note_name.c.project_id == self._project_id, note_name.c.key.in_(chunk))
+                _WITH_KEYS, {"project": self._project_id, "values": chunk}
             ):
                 found[key].append((entity_id, kind, path))
         return found
 
     def notes_named(self, keys: Collection[str]) -> list[tuple[str, int, NoteRef]]:
         """(key, kind, note) for every note that has one of these names, best kind first, then by path."""
-        rows = self._conn.execute(
-            select(note_name.c.key, note_name.c.kind, *REF_COLUMNS)
-            .join(entity, entity.c.id == note_name.c.entity_id)
-            .where(note_name.c.project_id == self._project_id, note_name.c.key.in_(list(keys)))
-            .order_by(note_name.c.kind, entity.c.file_path)
-        )
+        rows = self._conn.execute(_NAMED, {"project": self._project_id, "values": list(keys)})
         return [(row.key, row.kind, note_ref(row)) for row in rows]

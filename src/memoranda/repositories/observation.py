@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from memoranda.db.tables import observation
-from memoranda.model.note import Observation, ObservationItem
-from memoranda.repositories.store import ProjectScoped, in_chunks
+from memoranda.repositories.store import ProjectScoped, in_chunks, many
+
+_STORED = (
+    select(
+        observation.c.id,
+        observation.c.entity_id,
+        observation.c.category,
+        observation.c.content,
+        observation.c.context,
+        observation.c.permalink,
+    )
+    .where(observation.c.entity_id.in_(many("values")))
+    .order_by(observation.c.entity_id, observation.c.ordinal)
+)
+_INSERT = insert(observation)
+_BY_ID = observation.c.id == bindparam("target")
+_PLACE = (
+    "context",
+    "tags",
+    "permalink",
+    "updated_at",
+    "ordinal",
+    "line",
+    "end_line",
+    "block_id",
+    "attributes",
+    "heading_path",
+)
+"""What may change of an observation whose words stay."""
+_REWRITE = update(observation).where(_BY_ID).values({c: bindparam(f"new_{c}") for c in _PLACE})
+_SET_PERMALINK = update(observation).where(_BY_ID).values(permalink=bindparam("new"))
+_DELETE = delete(observation).where(observation.c.id.in_(many("values")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,64 +62,24 @@ class ObservationRepository(ProjectScoped):
         return [
             StoredObservation(*row)
             for chunk in in_chunks(entity_ids)
-            for row in self._conn.execute(
-                select(
-                    observation.c.id,
-                    observation.c.entity_id,
-                    observation.c.category,
-                    observation.c.content,
-                    observation.c.context,
-                    observation.c.permalink,
-                )
-                .where(observation.c.entity_id.in_(chunk))
-                .order_by(observation.c.entity_id, observation.c.ordinal)
-            )
+            for row in self._conn.execute(_STORED, {"values": chunk})
         ]
 
     def insert(self, rows: Sequence[Mapping[str, object]]) -> None:
         """Insert whole rows."""
-        if rows:
-            self._conn.execute(insert(observation), list(rows))
+        self._each(_INSERT, rows)
 
     def rewrite(self, rows: Sequence[Mapping[str, object]]) -> None:
-        """Update existing rows by their `id`; all rows have the same keys."""
-        if rows:
-            columns = [key for key in rows[0] if key != "id"]
-            self._conn.execute(
-                update(observation)
-                .where(observation.c.id == bindparam("target"))
-                .values({column: bindparam(f"new_{column}") for column in columns}),
-                [{"target": row["id"], **{f"new_{c}": row[c] for c in columns}} for row in rows],
-            )
+        """Update all that is not the words of existing rows, by their `id`."""
+        self._each(
+            _REWRITE,
+            [{"target": row["id"], **{f"new_{c}": row[c] for c in _PLACE}} for row in rows],
+        )
+
+    def set_permalinks(self, permalinks: Mapping[int, str]) -> None:
+        """Row id -> its new permalink."""
+        self._each(_SET_PERMALINK, [{"target": i, "new": new} for i, new in permalinks.items()])
 
     def delete(self, ids: Iterable[int]) -> None:
         """Delete observations."""
-        for chunk in in_chunks(ids):
-            self._conn.execute(delete(observation).where(observation.c.id.in_(chunk)))
-
-    def of_entity(self, entity_id: int) -> list[ObservationItem]:
-        """The observations of one note in document order; byte ranges are 0 (read the file for them)."""
-        rows = self._conn.execute(
-            select(observation)
-            .where(observation.c.entity_id == entity_id)
-            .order_by(observation.c.ordinal)
-        )
-        return [
-            ObservationItem(
-                Observation(
-                    category=row.category,
-                    content=row.content,
-                    line=row.line,
-                    end_line=row.end_line,
-                    start=0,
-                    end=0,
-                    tags=tuple(json.loads(row.tags)),
-                    context=row.context,
-                    block_id=row.block_id,
-                    attributes=json.loads(row.attributes) if row.attributes else {},
-                    heading_path=tuple(json.loads(row.heading_path)) if row.heading_path else (),
-                ),
-                row.permalink,
-            )
-            for row in rows
-        ]
+        self._in(_DELETE, ids)

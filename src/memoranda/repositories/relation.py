@@ -5,25 +5,112 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
-    and_,
-    bindparam,
-    delete,
-    insert,
-    or_,
-    select,
-    union_all,
-    update,
-)
+from sqlalchemy import bindparam, delete, insert, select, union_all, update
 
 from memoranda.db.tables import entity, link, relation
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import IncomingRelation, LinkForm, OutgoingRelation
-from memoranda.repositories.store import ProjectScoped, in_chunks
+from memoranda.repositories.store import ProjectScoped, in_chunks, many
+
+_MINE = entity.c.project_id == bindparam("project")
+_DELETE_LINKS = delete(link).where(link.c.entity_id.in_(many("values")))
+_INSERT_LINKS = insert(link)
+_SOURCES_OF_NAMES = union_all(  # an OR of the three would use none of their indexes
+    *(
+        select(link.c.entity_id).where(
+            link.c.project_id == bindparam("project"), column.in_(many("values"))
+        )
+        for column in (link.c.key, link.c.root_key, link.c.slug_key)
+    )
+)
+_SOURCES_OF_TARGETS = select(link.c.entity_id).where(link.c.to_id.in_(many("values")))
+_MARK = update(entity).where(entity.c.links_dirty.is_(False)).values(links_dirty=True)
+_MARK_BY_NAMES = _MARK.where(entity.c.id.in_(_SOURCES_OF_NAMES))
+_MARK_BY_TARGETS = _MARK.where(entity.c.id.in_(_SOURCES_OF_TARGETS))
+_ANY_CLEAN = select(entity.c.id).where(_MINE, entity.c.links_dirty.is_(False)).limit(1)
+_DIRTY = select(entity.c.id, entity.c.file_path, entity.c.permalink).where(
+    _MINE, entity.c.links_dirty
+)
+_ANY_DIRTY = _DIRTY.limit(1)
+_CLEAR_DIRTY = update(entity).where(entity.c.id.in_(many("values"))).values(links_dirty=False)
+_LINKS = (
+    select(
+        link.c.entity_id,
+        link.c.ordinal,
+        link.c.to_id,
+        link.c.key,
+        link.c.root_key,
+        link.c.slug_key,
+        link.c.form,
+        link.c.target,
+        link.c.relation_type,
+        link.c.context,
+        link.c.is_attachment,
+        link.c.line,
+    )
+    .where(link.c.entity_id.in_(many("values")))
+    .order_by(link.c.entity_id, link.c.ordinal)
+)
+_POINT_LINK = (
+    update(link)
+    .where(link.c.entity_id == bindparam("source"), link.c.ordinal == bindparam("nth"))
+    .values(to_id=bindparam("new"))
+)
+_RELATIONS = select(
+    relation.c.id,
+    relation.c.external_id,
+    relation.c.from_id,
+    relation.c.to_id,
+    relation.c.to_name,
+    relation.c.relation_type,
+    relation.c.context,
+    relation.c.target,
+    relation.c.line,
+    relation.c.permalink,
+    relation.c.created_at,
+).where(relation.c.from_id.in_(many("values")))
+_DELETE = delete(relation).where(relation.c.id.in_(many("values")))
+_DELETE_POINTING = delete(relation).where(relation.c.to_id.in_(many("values")))
+_INSERT = insert(relation)
+_SET_PERMALINK = (
+    update(relation)
+    .where(relation.c.id == bindparam("target_id"))
+    .values(permalink=bindparam("new"))
+)
+_OUTGOING = (
+    select(
+        relation.c.relation_type,
+        relation.c.to_name,
+        relation.c.target,
+        entity.c.title,
+        entity.c.permalink,
+        relation.c.context,
+        relation.c.line,
+    )
+    .outerjoin(entity, entity.c.id == relation.c.to_id)
+    .where(relation.c.from_id == bindparam("of"))
+    .order_by(relation.c.line, relation.c.relation_type, relation.c.to_name)
+)
+_INCOMING = (
+    select(
+        relation.c.relation_type,
+        entity.c.title,
+        entity.c.permalink,
+        entity.c.file_path,
+        relation.c.context,
+        relation.c.line,
+    )
+    .join(entity, entity.c.id == relation.c.from_id)
+    .where(relation.c.to_id == bindparam("of"), relation.c.from_id != bindparam("of"))
+    .order_by(entity.c.file_path, relation.c.line, relation.c.relation_type)
+    .limit(bindparam("most"))
+)
+_STEP = (relation.c.from_id, relation.c.to_id, relation.c.relation_type, relation.c.line)
+_NEIGHBOURS = union_all(  # one index each; a relation between two of the notes comes twice
+    select(*_STEP).where(relation.c.from_id.in_(many("values")), relation.c.to_id.is_not(None)),
+    select(*_STEP).where(relation.c.to_id.in_(many("values"))),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +155,8 @@ class RelationRepository(ProjectScoped):
         self, entity_ids: Iterable[int], rows: Sequence[Mapping[str, object]]
     ) -> None:
         """Make `rows` the only links of these notes."""
-        for chunk in in_chunks(entity_ids):
-            self._conn.execute(delete(link).where(link.c.entity_id.in_(chunk)))
-        if rows:
-            self._conn.execute(insert(link), list(rows))
+        self._in(_DELETE_LINKS, entity_ids)
+        self._each(_INSERT_LINKS, rows)
 
     def mark_dirty(self, *, keys: Collection[str], targets: Collection[int]) -> None:
         """Mark the notes whose links may now mean something else.
@@ -80,213 +165,106 @@ class RelationRepository(ProjectScoped):
             keys: names that notes gained or lost.
             targets: notes that links point at and that are about to go.
         """
-        for chunk in in_chunks(keys, 2000):
-            names: BindParameter[str] = bindparam("keys", expanding=True)
-            matching = union_all(  # an OR of the three would use none of their indexes
-                *(
-                    select(link.c.entity_id).where(
-                        link.c.project_id == self._project_id, column.in_(names)
-                    )
-                    for column in (link.c.key, link.c.root_key, link.c.slug_key)
-                )
-            )
-            self._conn.execute(
-                update(entity)
-                .where(entity.c.id.in_(matching), entity.c.links_dirty.is_(False))
-                .values(links_dirty=True),
-                {"keys": chunk},
-            )
-        for ids in in_chunks(targets):
-            self._conn.execute(
-                update(entity)
-                .where(entity.c.id.in_(select(link.c.entity_id).where(link.c.to_id.in_(ids))))
-                .values(links_dirty=True)
-            )
+        for chunk in in_chunks(keys):
+            self._conn.execute(_MARK_BY_NAMES, {"project": self._project_id, "values": chunk})
+        self._in(_MARK_BY_TARGETS, targets)
 
     def has_clean_notes(self) -> bool:
         """Whether any note's links were resolved already."""
-        return (
-            self._conn.execute(
-                select(entity.c.id)
-                .where(entity.c.project_id == self._project_id, entity.c.links_dirty.is_(False))
-                .limit(1)
-            ).first()
-            is not None
-        )
+        return self._conn.execute(_ANY_CLEAN, {"project": self._project_id}).first() is not None
 
     def has_dirty(self) -> bool:
         """Whether any note's links wait to be resolved."""
-        return (
-            self._conn.execute(
-                select(entity.c.id)
-                .where(entity.c.project_id == self._project_id, entity.c.links_dirty)
-                .limit(1)
-            ).first()
-            is not None
-        )
+        return self._conn.execute(_ANY_DIRTY, {"project": self._project_id}).first() is not None
 
     def dirty(self) -> dict[int, tuple[NotePath, Permalink]]:
         """The notes whose links are to be resolved, by id."""
-        rows = self._conn.execute(
-            select(entity.c.id, entity.c.file_path, entity.c.permalink).where(
-                entity.c.project_id == self._project_id, entity.c.links_dirty
-            )
-        )
+        rows = self._conn.execute(_DIRTY, {"project": self._project_id})
         return {i: (NotePath(path), permalink) for i, path, permalink in rows}
 
     def clear_dirty(self, ids: Iterable[int]) -> None:
         """These notes' links are resolved."""
-        for chunk in in_chunks(ids):
-            self._conn.execute(
-                update(entity).where(entity.c.id.in_(chunk)).values(links_dirty=False)
-            )
+        self._in(_CLEAR_DIRTY, ids)
 
     def links_of(self, entity_ids: Iterable[int]) -> list[StoredLink]:
         """The links of these notes in document order."""
-        columns = (
-            link.c.entity_id,
-            link.c.ordinal,
-            link.c.to_id,
-            link.c.key,
-            link.c.root_key,
-            link.c.slug_key,
-            link.c.form,
-            link.c.target,
-            link.c.relation_type,
-            link.c.context,
-            link.c.is_attachment,
-            link.c.line,
-        )
         return [
             StoredLink(i, o, to, key, root, slug, LinkForm(form), target, kind, context, att, line)
             for chunk in in_chunks(entity_ids)
             for i, o, to, key, root, slug, form, target, kind, context, att, line in (
-                self._conn.execute(
-                    select(*columns)
-                    .where(link.c.entity_id.in_(chunk))
-                    .order_by(link.c.entity_id, link.c.ordinal)
-                )
+                self._conn.execute(_LINKS, {"values": chunk})
             )
         ]
 
     def point_links(self, targets: Iterable[tuple[int, int, int | None]]) -> None:
         """Set the target of (entity id, ordinal) to an entity or to nothing."""
-        rows = [{"source": i, "nth": ordinal, "new": to_id} for i, ordinal, to_id in targets]
-        if rows:
-            self._conn.execute(
-                update(link)
-                .where(link.c.entity_id == bindparam("source"), link.c.ordinal == bindparam("nth"))
-                .values(to_id=bindparam("new")),
-                rows,
-            )
+        self._each(
+            _POINT_LINK,
+            [{"source": i, "nth": ordinal, "new": to_id} for i, ordinal, to_id in targets],
+        )
 
     def relations_of(self, entity_ids: Iterable[int]) -> list[StoredRelation]:
         """The relation rows of these notes."""
-        columns: tuple[ColumnElement[Any], ...] = (
-            relation.c.id,
-            relation.c.external_id,
-            relation.c.from_id,
-            relation.c.to_id,
-            relation.c.to_name,
-            relation.c.relation_type,
-            relation.c.context,
-            relation.c.target,
-            relation.c.line,
-            relation.c.permalink,
-            relation.c.created_at,
-        )
         return [
-            StoredRelation(*row)
+            StoredRelation(*tuple(row))
             for chunk in in_chunks(entity_ids)
-            for row in self._conn.execute(select(*columns).where(relation.c.from_id.in_(chunk)))
+            for row in self._conn.execute(_RELATIONS, {"values": chunk})
         ]
 
     def delete_relations(self, ids: Iterable[int]) -> None:
         """Delete relation rows."""
-        for chunk in in_chunks(ids):
-            self._conn.execute(delete(relation).where(relation.c.id.in_(chunk)))
+        self._in(_DELETE, ids)
 
     def delete_pointing_at(self, entity_ids: Iterable[int]) -> None:
         """Delete the relations to notes that are about to go; their sources must be dirty."""
-        for chunk in in_chunks(entity_ids):
-            self._conn.execute(delete(relation).where(relation.c.to_id.in_(chunk)))
+        self._in(_DELETE_POINTING, entity_ids)
 
     def insert_relations(self, rows: Sequence[Mapping[str, object]]) -> None:
         """Insert whole rows; rows with an `id` and rows without in separate calls."""
-        if rows:
-            self._conn.execute(insert(relation), list(rows))
+        self._each(_INSERT, rows)
 
     def rewrite_prefix(
         self, entity_ids: Collection[int], permalinks: Mapping[int, Permalink]
     ) -> None:
         """Write the synthetic permalinks of relations again after their note got another permalink."""
-        rows = [
-            {
-                "target_id": row.row_id,
-                "new": f"{permalinks[row.from_id]}/{row.relation_type}/{row.to_name}",
-            }
-            for row in self.relations_of(entity_ids)
-        ]
-        if rows:
-            self._conn.execute(
-                update(relation)
-                .where(relation.c.id == bindparam("target_id"))
-                .values(permalink=bindparam("new")),
-                rows,
-            )
+        self._each(
+            _SET_PERMALINK,
+            [
+                {
+                    "target_id": row.row_id,
+                    "new": f"{permalinks[row.from_id]}/{row.relation_type}/{row.to_name}",
+                }
+                for row in self.relations_of(entity_ids)
+            ],
+        )
 
     def outgoing(self, entity_id: int) -> list[OutgoingRelation]:
         """The relations of a note in document order."""
-        rows = self._conn.execute(
-            select(
-                relation.c.relation_type,
-                relation.c.to_name,
-                relation.c.target,
-                entity.c.title,
-                entity.c.permalink,
-                relation.c.context,
-                relation.c.line,
-            )
-            .outerjoin(entity, entity.c.id == relation.c.to_id)
-            .where(relation.c.from_id == entity_id)
-            .order_by(relation.c.line, relation.c.relation_type, relation.c.to_name)
-        )
+        rows = self._conn.execute(_OUTGOING, {"of": entity_id})
         return [OutgoingRelation(*row) for row in rows]
 
-    def incoming(self, entity_id: int, limit: int | None = None) -> list[IncomingRelation]:
-        """The backlinks of a note by path and line; links from the note to itself are left out."""
-        rows = self._conn.execute(
-            select(
-                relation.c.relation_type,
-                entity.c.title,
-                entity.c.permalink,
-                entity.c.file_path,
-                relation.c.context,
-                relation.c.line,
-            )
-            .join(entity, entity.c.id == relation.c.from_id)
-            .where(relation.c.to_id == entity_id, relation.c.from_id != entity_id)
-            .order_by(entity.c.file_path, relation.c.line, relation.c.relation_type)
-            .limit(limit)
-        )
+    def incoming(self, entity_id: int, limit: int = -1) -> list[IncomingRelation]:
+        """The backlinks of a note by path and line; links from the note to itself are left out.
+
+        Args:
+            entity_id: the target.
+            limit: at most so many; negative for all.
+        """
+        rows = self._conn.execute(_INCOMING, {"of": entity_id, "most": limit})
         return [IncomingRelation(*row) for row in rows]
 
     def neighbours(self, entity_ids: Collection[int]) -> list[tuple[int, int, str]]:
         """(from this note, to that note, why) along relations in both directions, in a stable order."""
-        ids = list(entity_ids)
-        rows = self._conn.execute(
-            select(relation.c.from_id, relation.c.to_id, relation.c.relation_type)
-            .where(
-                and_(
-                    relation.c.to_id.is_not(None),
-                    or_(relation.c.from_id.in_(ids), relation.c.to_id.in_(ids)),
-                )
-            )
-            .order_by(relation.c.from_id, relation.c.line, relation.c.relation_type)
-        )
-        wanted = set(ids)
+        wanted = set(entity_ids)
+        found = {
+            tuple(row)
+            for chunk in in_chunks(entity_ids)
+            for row in self._conn.execute(_NEIGHBOURS, {"values": chunk})
+        }
         steps: list[tuple[int, int, str]] = []
-        for from_id, to_id, kind in rows:
+        for from_id, to_id, kind, _ in sorted(
+            found, key=lambda row: (row[0], row[3], row[2], row[1])
+        ):
             if from_id in wanted:
                 steps.append((from_id, to_id, kind))
             if to_id in wanted:

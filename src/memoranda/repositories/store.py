@@ -9,13 +9,15 @@ writers of other processes are waited for (busy timeout) and tried again.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from sqlalchemy import BindParameter, Executable, bindparam
 from sqlalchemy.engine import Connection, Engine
 
 from memoranda.db.engine import begin_read, begin_write
@@ -45,6 +47,26 @@ class ProjectScoped:
         self._conn = tx.conn
         self._project_id = tx.project_id
         self._now = tx.now
+
+    def _each(self, statement: Executable, rows: Sequence[Mapping[str, object]]) -> None:
+        """Run a statement once a row; no rows are no statement."""
+        if rows:
+            self._conn.execute(statement, list(rows))
+
+    def _in(self, statement: Executable, values: Iterable[object]) -> None:
+        """Run a statement that ends in `IN (:values)` for as many values as there are."""
+        for chunk in in_chunks(values):
+            self._conn.execute(statement, {"values": chunk})
+
+
+def many(name: str) -> BindParameter[Any]:
+    """The parameter of an `IN (...)` in a statement that is built once."""
+    return bindparam(name, expanding=True)
+
+
+def texts(stored: str) -> tuple[str, ...]:
+    """A JSON list of texts as stored in a column."""
+    return tuple(json.loads(stored)) if stored != "[]" else ()
 
 
 def in_chunks(values: Iterable[T], size: int = _IN_LIMIT) -> Iterator[list[T]]:

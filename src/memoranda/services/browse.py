@@ -12,8 +12,8 @@ from memoranda.files.file_service import FileService
 from memoranda.model.note import NoteRef
 from memoranda.model.project import Counts
 from memoranda.model.views import Activity, DirectoryEntry, DirectoryListing
-from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.project import ProjectRepository
+from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Store, Tx
 
 _MAX_DEPTH = 10
@@ -56,15 +56,15 @@ class BrowseService:
         _check_range("page", page, None)
 
         def listing(tx: Tx) -> DirectoryListing:
-            entities = EntityRepository(tx)
-            paths = entities.paths_below(folder)
+            notes_of = NoteRefRepository(tx)
+            paths = notes_of.paths_below(folder)
             if not paths and folder:
                 raise NoteNotFound(f"{folder}/")
             folders, notes = _level(paths, folder, depth, glob)
             names = [*folders, *notes]
             shown = names[(page - 1) * page_size : page * page_size]
-            ids = entities.ids_at([one for one in shown if one in notes])
-            refs = entities.refs(ids.values())
+            ids = notes_of.ids_at([one for one in shown if one in notes])
+            refs = notes_of.by_ids(ids.values())
             by_path: dict[str, NoteRef] = {ref.file_path: ref for ref in refs.values()}
             return DirectoryListing(
                 folder,
@@ -97,7 +97,7 @@ class BrowseService:
         _check_range("page", page, None)
         since_ns = int(since.timestamp() * 1e9)
         refs, total = await self._store.read(
-            lambda tx: EntityRepository(tx).modified_since(
+            lambda tx: NoteRefRepository(tx).modified_since(
                 since_ns, note_types, page_size, (page - 1) * page_size
             )
         )
@@ -109,7 +109,7 @@ class BrowseService:
 
     async def notes_with_problems(self) -> list[NoteRef]:
         """Notes with a fault in their frontmatter, by path."""
-        return await self._store.read(lambda tx: EntityRepository(tx).with_problems())
+        return await self._store.read(lambda tx: NoteRefRepository(tx).with_problems())
 
 
 def _check_range(parameter: str, value: int, most: int | None) -> None:

@@ -10,7 +10,7 @@ from memoranda.errors import InvalidArgument, NoteNotFound
 from memoranda.model.address import ByName, parse_address
 from memoranda.model.note import NoteRef, RelatedNote
 from memoranda.model.views import Context, ContextResult
-from memoranda.repositories.entity import EntityRepository
+from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.notes import NoteService
@@ -70,7 +70,7 @@ class ContextService:
             return [path], 1
         pattern = address.name.strip("/")
         refs, total = await self._store.read(
-            lambda tx: EntityRepository(tx).permalinks_matching(pattern, _MATCHES)
+            lambda tx: NoteRefRepository(tx).matching(pattern, _MATCHES)
         )
         if not refs:
             raise NoteNotFound(path)
@@ -81,7 +81,7 @@ def related_notes(
     tx: Tx, *, start: NoteRef, depth: int, limit: int, since: datetime | None
 ) -> list[RelatedNote]:
     """Neighbours of a note breadth first: nearest first, then in the order of its relations."""
-    relations, entities = RelationRepository(tx), EntityRepository(tx)
+    relations, notes = RelationRepository(tx), NoteRefRepository(tx)
     reached: dict[int, tuple[int, str]] = {start.entity_id: (0, "")}
     frontier: Sequence[int] = [start.entity_id]
     for distance in range(1, depth + 1):
@@ -92,11 +92,11 @@ def related_notes(
         reached |= found
         frontier = list(found)
     del reached[start.entity_id]
-    refs = entities.refs(reached)
+    refs = notes.by_ids(reached)
     chosen = [i for i in reached if i in refs and (since is None or refs[i].updated_at >= since)][
         :limit
     ]
-    openings = entities.openings(chosen, _OPENING)
+    openings = notes.openings(chosen, _OPENING)
     return [
         RelatedNote(
             refs[i], reached[i][0], reached[i][1], summary(openings.get(i, ""), refs[i].title)

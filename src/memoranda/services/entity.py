@@ -17,8 +17,9 @@ from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import NoteRef, ParsedNote
 from memoranda.model.sync import FileState
 from memoranda.ports import FullTextIndex
-from memoranda.repositories.entity import EntityRepository, StoredClaim, StoredEntity
+from memoranda.repositories.entity import EntityRepository, StoredEntity
 from memoranda.repositories.names import NameRepository
+from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.items import indexed_note
@@ -26,6 +27,9 @@ from memoranda.services.link_resolver import resolve_dirty
 from memoranda.services.linking import Name, link_keys, names_of
 from memoranda.services.observations import write_observations
 from memoranda.services.permalinks import Claim, ClaimClass, assign, claim
+
+
+_MANY = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class EntityService:
 
     async def get_by_file_path(self, path: str) -> NoteRef | None:
         """The note at exactly this path."""
-        return await self._store.read(lambda tx: EntityRepository(tx).ref_at(path))
+        return await self._store.read(lambda tx: NoteRefRepository(tx).at(path))
 
 
 def apply(
@@ -130,7 +134,8 @@ def apply(
         {one.entity_id: permalinks[one.path] for one in others},
     )
     gone_ids = [old.entity_id for old in gone]
-    if (touched or gone_ids) and relations.has_clean_notes():
+    # A first sync marks every note anyway: one question then saves a hundred thousand look-ups.
+    if (touched or gone_ids) and (len(entries) < _MANY or relations.has_clean_notes()):
         relations.mark_dirty(keys=touched, targets=gone_ids)
     fulltext.replace(
         tx.conn,
@@ -178,9 +183,7 @@ def _identify(
             olds.append(mine)
             if mine is not None:
                 gone.discard(mine.entity_id)
-    next_id = (
-        entities.allocate_ids("entity", sum(old is None for old in olds)) if None in olds else 0
-    )
+    next_id = entities.allocate_ids("entity") if None in olds else 0
     entries: list[_Entry] = []
     for note, old in zip(notes, olds, strict=True):
         if old is None:
@@ -193,7 +196,7 @@ def _identify(
 
 def _assign_permalinks(
     entities: EntityRepository, entries: Sequence[_Entry], gone: Sequence[StoredEntity]
-) -> tuple[dict[NotePath, Permalink], list[StoredClaim]]:
+) -> tuple[dict[NotePath, Permalink], list[StoredEntity]]:
     """Permalinks of the batch by path, and of the other notes that must change theirs."""
     in_question: set[Permalink] = set()
     for entry in entries:
@@ -226,7 +229,7 @@ def _make_room(
     entries: Sequence[_Entry],
     gone: Sequence[StoredEntity],
     permalinks: Mapping[NotePath, Permalink],
-    others: Sequence[StoredClaim],
+    others: Sequence[StoredEntity],
 ) -> None:
     """Free every path and permalink that changes hands, so that swaps and chains meet no unique rule."""
     moving = [e.entity_id for e in entries if e.old and e.old.path != e.note.state.path]
@@ -309,7 +312,7 @@ def _write_names(
     entries: Sequence[_Entry],
     gone: Sequence[StoredEntity],
     permalinks: Mapping[NotePath, Permalink],
-    others: Sequence[StoredClaim],
+    others: Sequence[StoredEntity],
 ) -> set[str]:
     """Bring the names in line; returns the keys whose meaning may have changed.
 
@@ -340,7 +343,7 @@ def _write_names(
     return touched
 
 
-def _stored_names(row: StoredEntity | StoredClaim) -> frozenset[Name]:
+def _stored_names(row: StoredEntity) -> frozenset[Name]:
     return names_of(row.path, row.title, row.aliases, row.permalink, row.hashed)
 
 

@@ -11,10 +11,9 @@ import difflib
 from memoranda.errors import AmbiguousName, NoteNotFound
 from memoranda.model.address import Address, ById, ByName, lookup_key, parse_address, slug
 from memoranda.model.note import NoteRef
-from memoranda.model.search import ItemType, SearchFilters, SearchQuery
 from memoranda.ports import FullTextIndex
-from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.names import NameRepository
+from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Tx
 from memoranda.services.linking import NameKind
 
@@ -37,7 +36,7 @@ def find_note(tx: Tx, name: str | Address, *, exact: bool = False) -> NoteRef:
     address = parse_address(name) if isinstance(name, str) else name
     match address:
         case ById(entity_id):
-            if (ref := EntityRepository(tx).ref_by_id(entity_id)) is None:
+            if (ref := NoteRefRepository(tx).by_id(entity_id)) is None:
                 raise NoteNotFound(f"memory://id/{entity_id}")
             return ref
         case ByName(text):
@@ -60,7 +59,7 @@ def _by_name(tx: Tx, text: str, *, exact: bool) -> NoteRef:
         if named := _of_kind(found, {key}, NameKind.TITLE, NameKind.FILE_NAME, NameKind.ALIAS):
             return _one(text, named)
         tail = "/".join(part for segment in key.split("/") if (part := slug(segment)))
-        if tail and (tails := EntityRepository(tx).permalink_tails(tail)):
+        if tail and (tails := NoteRefRepository(tx).with_permalink_tail(tail)):
             return _one(text, tails)
     raise NoteNotFound(text, near_names(tx, text))
 
@@ -83,7 +82,7 @@ def near_names(tx: Tx, name: str) -> list[str]:
     """Up to five permalinks of notes with a similar title or permalink, best first."""
     wanted = slug(name.rpartition("/")[2])
     scored: dict[str, str] = {}
-    for _, title, permalink in EntityRepository(tx).titles():
+    for title, permalink in NoteRefRepository(tx).titles():
         scored.setdefault(slug(title), permalink)
         scored.setdefault(permalink.rpartition("/")[2], permalink)
     close = difflib.get_close_matches(wanted, scored, n=_NEAR, cutoff=0.6)
@@ -92,11 +91,8 @@ def near_names(tx: Tx, name: str) -> list[str]:
 
 def similar_notes(tx: Tx, fulltext: FullTextIndex, ref: NoteRef, limit: int) -> list[NoteRef]:
     """Other notes with nearly the same title, best first: found by its words, judged by its letters."""
-    query = SearchQuery(
-        ref.title, filters=SearchFilters(item_types=(ItemType.NOTE,)), limit=_SIMILAR_LOOKED_AT
-    )
-    ids = [note.entity_id for note in fulltext.search(tx.conn, query).notes]
-    others = [one for i, one in EntityRepository(tx).refs(ids).items() if i != ref.entity_id]
+    ids = fulltext.near_titles(tx.conn, ref.title, _SIMILAR_LOOKED_AT)
+    others = [one for i, one in NoteRefRepository(tx).by_ids(ids).items() if i != ref.entity_id]
     wanted = slug(ref.title)
     judged = [
         (difflib.SequenceMatcher(None, wanted, slug(one.title)).ratio(), one) for one in others

@@ -33,7 +33,7 @@ from memoranda.model.note import (
 from memoranda.model.sync import FileState
 from memoranda.model.views import DeleteResult, NoteView, WriteAction, WriteResult
 from memoranda.ports import FullTextIndex
-from memoranda.repositories.entity import EntityRepository
+from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.entity import apply
@@ -187,7 +187,7 @@ class NoteService:
 
     def _reindex(self, tx: Tx, note: ReadNote) -> NoteRef:
         apply(tx, self._fulltext, [note.as_input()])
-        ref = EntityRepository(tx).ref_at(note.state.path)
+        ref = NoteRefRepository(tx).at(note.state.path)
         if ref is None:
             raise NoteNotFound(note.state.path)
         return ref
@@ -199,7 +199,7 @@ class NoteService:
         note: ReadNote,
         window: tuple[int | None, int | None, int],
     ) -> NoteView:
-        ref = EntityRepository(tx).ref_by_id(entity_id)
+        ref = NoteRefRepository(tx).by_id(entity_id)
         if ref is None:
             raise NoteNotFound(note.state.path)
         relations = RelationRepository(tx)

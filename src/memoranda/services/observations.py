@@ -63,7 +63,7 @@ def write_observations(
     kept: list[dict[str, object]] = []
     ids: dict[int, list[int]] = {}
     total = sum(len(parsed.observations) for _, parsed, _ in notes)
-    next_id = EntityRepository(tx).allocate_ids("observation", total) if total else 0
+    next_id = EntityRepository(tx).allocate_ids("observation") if total else 0
     for entity_id, parsed, _ in notes:
         unique = observation_permalinks(permalinks[parsed.path], parsed.observations)
         ids[entity_id] = []
@@ -107,14 +107,11 @@ def write_observations(
     repository.insert(fresh)
     repository.rewrite(kept)
     if renamed:
-        repository.rewrite(
-            [
-                {
-                    "id": row.row_id,
-                    "permalink": renamed[row.entity_id][1]
-                    + row.permalink.removeprefix(renamed[row.entity_id][0]),
-                }
+        repository.set_permalinks(
+            {
+                row.row_id: renamed[row.entity_id][1]
+                + row.permalink.removeprefix(renamed[row.entity_id][0])
                 for row in repository.stored(renamed)
-            ]
+            }
         )
     return ids

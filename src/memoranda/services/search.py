@@ -20,7 +20,7 @@ from memoranda.model.search import (
     SearchType,
 )
 from memoranda.ports import FullTextIndex
-from memoranda.repositories.entity import EntityRepository
+from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.snippets import snippet
 from memoranda.text.query import Term, parse_query
@@ -78,7 +78,7 @@ class SearchService:
 
     def _answer(self, tx: Tx, query: SearchQuery) -> _Answer:
         page = self._fulltext.search(tx.conn, query)
-        refs = EntityRepository(tx).refs([note.entity_id for note in page.notes])
+        refs = NoteRefRepository(tx).by_ids([note.entity_id for note in page.notes])
         return _Answer(page, refs, None if page.total else self._suggestion(tx, query))
 
     def _suggestion(self, tx: Tx, query: SearchQuery) -> str:
@@ -98,7 +98,7 @@ class SearchService:
             return []
         near = SearchQuery(f"{words[-1][:_NEAR_LETTERS]}*", limit=_NEAR_TITLES)
         ids = [note.entity_id for note in self._fulltext.search(tx.conn, near).notes]
-        refs = EntityRepository(tx).refs(ids)
+        refs = NoteRefRepository(tx).by_ids(ids)
         return [refs[entity_id].title for entity_id in ids if entity_id in refs]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memoranda.text.analysis import folded, forms, has_unspaced, normalized, token, word_spans
 from memoranda.text.query import Term
@@ -50,7 +51,7 @@ def snippet(text: str, terms: Sequence[Term], *, width: int = WIDTH) -> Snippet:
 
 def hits(text: str, terms: Sequence[Term]) -> list[tuple[int, int, int]]:
     """Where the terms are in the text: (start, stop, number of the term), in text order."""
-    needles = _Needles(terms)
+    needles = _needles(tuple(terms))
     if not needles:
         return []
     found: list[tuple[int, int, int]] = []
@@ -61,6 +62,12 @@ def hits(text: str, terms: Sequence[Term]) -> list[tuple[int, int, int]]:
         elif (number := needles.find(word)) is not None:
             found.append((start, stop, number))
     return sorted(found)
+
+
+@lru_cache(maxsize=4)
+def _needles(terms: tuple[Term, ...]) -> _Needles:
+    """Shared by all texts of one answer: most of their words are looked at before."""
+    return _Needles(terms)
 
 
 class _Needles:

@@ -37,6 +37,7 @@ from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.failure import FailureRepository
 from memoranda.repositories.project import INDEX_VERSION as VERSION_KEY
 from memoranda.repositories.project import LAST_FULL_SYNC, ProjectRepository
+from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.entity import EntityService, forget_contents
@@ -320,14 +321,14 @@ class SyncService:
         data, state = await asyncio.to_thread(self._files.read, path)
         note = await asyncio.to_thread(self._read, data, state)
         await self._entities.index_many([note.as_input()])
-        ref = await self._store.read(lambda tx: EntityRepository(tx).ref_at(path))
+        ref = await self._store.read(lambda tx: NoteRefRepository(tx).at(path))
         if ref is None:
             raise NoteNotFound(path)
         return ref
 
     async def remove_file(self, path: NotePath) -> None:
         """Forget one file that is gone (spec 8.5); unknown paths are no error."""
-        ref = await self._store.read(lambda tx: EntityRepository(tx).ref_at(path))
+        ref = await self._store.read(lambda tx: NoteRefRepository(tx).at(path))
         if ref is not None:
             await self._entities.index_many([], deleted=[ref.entity_id])
 
