@@ -83,13 +83,6 @@ class FullTextIndex(Protocol):
         """
         ...
 
-    def near_titles(self, conn: Any, title: str, limit: int) -> list[int]:
-        """At most `limit` entity ids of notes whose title shares a word with `title`, best first.
-
-        The note of that title itself may be among them. A title without a searchable word has none.
-        """
-        ...
-
     def check(self, conn: Any) -> bool:
         """Whether the index structure is intact."""
         ...

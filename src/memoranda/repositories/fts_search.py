@@ -82,10 +82,6 @@ _HAS_ITEM = """
     )
 """
 
-_TITLED = """
-    SELECT rowid >> 24 FROM search_index WHERE search_index MATCH ? AND (rowid & 3) = 0
-    ORDER BY rank LIMIT ?
-"""
 _ANOTHER_PROJECT = select(project.c.id).where(project.c.id != bindparam("project")).limit(1)
 _NOTE_COUNT = select(func.count()).where(entity.c.project_id == bindparam("project"))
 
@@ -137,7 +133,7 @@ class FtsSearch:
         else:
             words = [replace(term, is_prefix=False) for term in match.terms]
             rows = self._scored(match, words, self._chosen(match, match.terms))
-        scores = {note: self._score(note, found, match) for note, found in rows.items()}
+        scores = self._scores(rows, match)
         order = [(note, scores[note]) for note in self._by_score(scores)[self._wanted]]
         if len(rows) < len(match.notes) and self._wanted.stop > len(rows):
             order += self._tail(match, scores)
@@ -270,23 +266,29 @@ class FtsSearch:
         for rowid, score in self._raw(_SCORED, expression, self._kinds, _json(notes)):
             by_note.setdefault(rowid >> fts.NOTE_BITS, []).append((rowid, score))
         for rows in by_note.values():
-            rows.sort(key=lambda row: (-row[1], row[0]))
+            if len(rows) > 1:
+                rows.sort(key=lambda row: (-row[1], row[0]))
         return by_note
 
-    def _score(self, note: int, rows: Rows, match: _Match) -> float:
+    def _scores(self, rows: Mapping[int, Rows], match: _Match) -> dict[int, float]:
         """The best rows, and how the whole note matches; fewer of the terms, less of it.
 
         bm25 of rows alone misses notes that speak of a matter in many items, and is next to nothing
-        for a word in more than half of the rows.
+        for a word in more than half of the rows. One pass a term: notes can be thousands.
         """
-        score = sum(share * row[1] for share, row in zip(_SHARES, rows, strict=False))
-        having = 0
+        scores = {note: _of_rows(found) for note, found in rows.items()}
+        having = dict.fromkeys(rows, 0)
         for found in self._by_term(match):
-            if count := found.get(note):
-                having += 1
-                rarity = math.log(1 + self._note_count / len(found))
-                score += _NOTE_SHARE * rarity * count * (1 + _SATURATION) / (count + _SATURATION)
-        return score * having / len(match.terms) if match.is_loose else score
+            if not found:
+                continue
+            weight = _NOTE_SHARE * math.log(1 + self._note_count / len(found)) * (1 + _SATURATION)
+            gain = {count: weight * count / (count + _SATURATION) for count in set(found.values())}
+            for note in scores.keys() & found.keys():
+                scores[note] += gain[found[note]]
+                having[note] += 1
+        if match.is_loose:
+            return {note: score * having[note] / len(match.terms) for note, score in scores.items()}
+        return scores
 
     def _by_term(self, match: _Match) -> list[dict[int, int]]:
         if not self._term_rows:
@@ -358,15 +360,10 @@ class FtsSearch:
         return self._conn.exec_driver_sql(sql, parameters).cursor.fetchall()
 
 
-def near_titles(conn: Connection, title: str, limit: int) -> list[int]:
-    """Notes whose title shares words with this one, best first: one statement, no text is read."""
-    terms = [term for term in parse_query(title).terms if not term.is_stop]
-    if not terms:
-        return []
-    expression = f"{{title}} : ({_any_of(terms)})"
-    return [
-        note for (note,) in conn.exec_driver_sql(_TITLED, (expression, limit)).cursor.fetchall()
-    ]
+def _of_rows(rows: Rows) -> float:
+    if len(rows) == 1:
+        return rows[0][1]
+    return sum([share * row[1] for share, row in zip(_SHARES, rows, strict=False)])
 
 
 def _hit(row: Any, score: float) -> ItemHit:

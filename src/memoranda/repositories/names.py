@@ -33,6 +33,18 @@ _NAMED = (
     .order_by(note_name.c.kind, entity.c.file_path)
 )
 
+_TITLES = select(note_name.c.entity_id).where(_MINE, note_name.c.kind == bindparam("as_kind"))
+_TITLES_BEFORE = (
+    _TITLES.where(note_name.c.key < bindparam("named"))
+    .order_by(note_name.c.key.desc())
+    .limit(bindparam("most"))
+)
+_TITLES_FROM = (
+    _TITLES.where(note_name.c.key >= bindparam("named"))
+    .order_by(note_name.c.key)
+    .limit(bindparam("most"))
+)
+
 
 class NameRepository(ProjectScoped):
     """The note_name table of one project. `kind` is an integer here; lower is tried first."""
@@ -70,6 +82,15 @@ class NameRepository(ProjectScoped):
             ):
                 found[key].append((entity_id, kind, path))
         return found
+
+    def neighbours(self, key: str, kind: int, count: int) -> list[int]:
+        """The notes whose name of this kind stands next to `key` in the alphabet, `count` on each side."""
+        values = {"project": self._project_id, "named": key, "as_kind": kind, "most": count}
+        return [
+            i
+            for statement in (_TITLES_FROM, _TITLES_BEFORE)
+            for i in self._conn.execute(statement, values).scalars()
+        ]
 
     def notes_named(self, keys: Collection[str]) -> list[tuple[str, int, NoteRef]]:
         """(key, kind, note) for every note that has one of these names, best kind first, then by path."""

@@ -58,20 +58,23 @@ _BROKEN = select(*REF_COLUMNS).where(_MINE, entity.c.problems != "[]").order_by(
 
 
 def note_ref(row: Row[*tuple[Any, ...]]) -> NoteRef:
-    """A note reference from a row that holds `REF_COLUMNS`."""
+    """A note reference from a row that ends in `REF_COLUMNS`."""
+    i, external_id, title, permalink, path, kind, tags, created, modified, sha, size, problems = (
+        row[-len(REF_COLUMNS) :]
+    )
     return NoteRef(
-        entity_id=row.id,
-        external_id=row.external_id,
-        title=row.title,
-        permalink=Permalink(row.permalink or ""),
-        file_path=NotePath(row.file_path),
-        note_type=row.note_type,
-        tags=texts(row.tags),
-        created_at=row.note_created.replace(tzinfo=UTC),
-        updated_at=row.note_modified.replace(tzinfo=UTC),
-        checksum=row.checksum,
-        size_bytes=row.size,
-        problems=texts(row.problems),
+        entity_id=i,
+        external_id=external_id,
+        title=title,
+        permalink=Permalink(permalink or ""),
+        file_path=NotePath(path),
+        note_type=kind,
+        tags=texts(tags),
+        created_at=created.replace(tzinfo=UTC),
+        updated_at=modified.replace(tzinfo=UTC),
+        checksum=sha,
+        size_bytes=size,
+        problems=texts(problems),
     )
 
 

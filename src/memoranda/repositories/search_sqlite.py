@@ -16,7 +16,7 @@ from sqlalchemy.exc import DatabaseError
 from memoranda.db import fts
 from memoranda.model.search import RankedPage, SearchQuery
 from memoranda.ports import IndexedNote
-from memoranda.repositories.fts_search import FtsSearch, near_titles
+from memoranda.repositories.fts_search import FtsSearch
 from memoranda.text.analysis import index_terms
 
 _BATCH_NOTES = 128
@@ -52,10 +52,6 @@ class SqliteFullTextIndex:
     def search(self, conn: Connection, query: SearchQuery) -> RankedPage:
         """Notes that match, best first."""
         return FtsSearch(conn, self._project_id, query).page()
-
-    def near_titles(self, conn: Connection, title: str, limit: int) -> list[int]:
-        """Notes whose title shares a word with this one, best first."""
-        return near_titles(conn, title, limit)
 
     def check(self, conn: Connection) -> bool:
         """Whether the index agrees with its rows; reads all of it, in a write transaction only."""

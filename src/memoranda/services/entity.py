@@ -28,7 +28,6 @@ from memoranda.services.linking import Name, link_keys, names_of
 from memoranda.services.observations import write_observations
 from memoranda.services.permalinks import Claim, ClaimClass, assign, claim
 
-
 _MANY = 50
 
 

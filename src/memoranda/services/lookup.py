@@ -11,7 +11,6 @@ import difflib
 from memoranda.errors import AmbiguousName, NoteNotFound
 from memoranda.model.address import Address, ById, ByName, lookup_key, parse_address, slug
 from memoranda.model.note import NoteRef
-from memoranda.ports import FullTextIndex
 from memoranda.repositories.names import NameRepository
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Tx
@@ -19,7 +18,7 @@ from memoranda.services.linking import NameKind
 
 _NEAR = 5
 _SIMILAR = 0.75
-_SIMILAR_LOOKED_AT = 10
+_LOOKED_AT = 5
 
 
 def find_note(tx: Tx, name: str | Address, *, exact: bool = False) -> NoteRef:
@@ -89,14 +88,25 @@ def near_names(tx: Tx, name: str) -> list[str]:
     return list(dict.fromkeys(scored[one] for one in close))
 
 
-def similar_notes(tx: Tx, fulltext: FullTextIndex, ref: NoteRef, limit: int) -> list[NoteRef]:
-    """Other notes with nearly the same title, best first: found by its words, judged by its letters."""
-    ids = fulltext.near_titles(tx.conn, ref.title, _SIMILAR_LOOKED_AT)
+def similar_notes(tx: Tx, ref: NoteRef, limit: int) -> list[NoteRef]:
+    """Other notes with nearly the same title, best first.
+
+    Looked for among the neighbours in the alphabet: likely a plural, a typing error, another ending.
+    """
+    ids = NameRepository(tx).neighbours(lookup_key(ref.title), NameKind.TITLE, _LOOKED_AT)
     others = [one for i, one in NoteRefRepository(tx).by_ids(ids).items() if i != ref.entity_id]
-    wanted = slug(ref.title)
-    judged = [
-        (difflib.SequenceMatcher(None, wanted, slug(one.title)).ratio(), one) for one in others
+    near = [
+        (ratio, one)
+        for one in others
+        if (ratio := _likeness(slug(ref.title), slug(one.title))) >= _SIMILAR
     ]
-    near = [(ratio, one) for ratio, one in judged if ratio >= _SIMILAR]
     near.sort(key=lambda pair: (-pair[0], pair[1].file_path))
     return [one for _, one in near[:limit]]
+
+
+def _likeness(one: str, other: str) -> float:
+    """0 to 1; what cannot reach the bar is told from the lengths and letters alone."""
+    matcher = difflib.SequenceMatcher(None, one, other)
+    if matcher.real_quick_ratio() < _SIMILAR or matcher.quick_ratio() < _SIMILAR:
+        return 0.0
+    return matcher.ratio()

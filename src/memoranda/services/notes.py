@@ -298,11 +298,7 @@ class NoteService:
     async def _index(self, note: ReadNote, action: WriteAction, shown: str) -> WriteResult:
         def index(tx: Tx) -> WriteResult:
             ref = self._reindex(tx, note)
-            similar = (
-                similar_notes(tx, self._fulltext, ref, _SIMILAR)
-                if action is WriteAction.CREATED
-                else []
-            )
+            similar = similar_notes(tx, ref, _SIMILAR) if action is WriteAction.CREATED else []
             return WriteResult(
                 ref=ref,
                 action=action,

@@ -80,6 +80,7 @@ class _Needles:
         self._known: dict[str, int | None] = {}
         for number, term in enumerate(terms):
             self._add(term, number)
+        self._initials = {form[:1] for form in (*self._words, *(p for p, _ in self._prefixes))}
 
     def __len__(self) -> int:
         return len(self._words) + len(self._runs)
@@ -87,8 +88,12 @@ class _Needles:
     def find(self, word: str) -> int | None:
         """The number of the term that a word of a spaced script matches."""
         if word not in self._known:
-            self._known[word] = self._compare(normalized(word))
+            self._known[word] = self._compare(normalized(word)) if self._may_be(word) else None
         return self._known[word]
+
+    def _may_be(self, word: str) -> bool:
+        """Whether a look at its stem can pay: a stem begins as the word does (accents aside)."""
+        return not word.isascii() or word[0].lower() in self._initials
 
     def inside(self, word: str, offset: int) -> list[tuple[int, int, int]]:
         """Where the terms are inside a word that holds unspaced script."""
