@@ -1,8 +1,10 @@
 """One writer at a time for a file, across the threads and processes of this machine.
 
-The lock files are empty, one for each note a tool ever wrote, and stay: removing one that another
-process is about to open would let two in. They lie outside the notes folder, and the whole folder may
-be deleted while nothing runs.
+There are 256 lock files, made when first needed; a path's hash says which is its own. So two paths may
+share a lock, which costs a short wait now and then, where a file for each note ever written would cost
+more at every first write and never be cleaned up: removing a lock file that another process is about to
+open would let two in. They lie outside the notes folder, and the whole folder may be deleted while
+nothing runs.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ _POLL_S = 0.005
 
 @contextlib.contextmanager
 def exclusive(path: str, lock_folder: Path, *, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold the lock of one project-relative path. Not reentrant: a second use in one thread waits.
+    """Hold the lock of one project-relative path.
 
+    Not reentrant: a second use in one thread waits, for another path too, since two may share a lock.
     Spellings that may be one file (case, Unicode form) share a lock. The lock ends with the process.
 
     Raises:
@@ -34,7 +37,7 @@ def exclusive(path: str, lock_folder: Path, *, timeout_s: float = LOCK_TIMEOUT_S
     from filelock import FileLock, Timeout
 
     ensure_private_folder(lock_folder)
-    name = hashlib.sha256(lock_key(path).encode("utf-8", "surrogatepass")).hexdigest()
+    name = hashlib.sha256(lock_key(path).encode("utf-8", "surrogatepass")).hexdigest()[:2]
     # A new instance each time (an instance is reentrant), and one that may be released by another
     # thread than the one that took it.
     lock = FileLock(

@@ -38,7 +38,7 @@ _SHARES = (1.0, 0.5, 0.25)
 _NOTE_SHARE = 2.0
 _SATURATION = 2.0
 _OWN_ROW = 6
-_RANKED_ROWS = 1500
+_RANKED_ROWS = 800
 _COMMON_ROWS = 8000
 _TITLE_GAIN = 3.0
 _ITEMS_PER_NOTE = 3
@@ -134,7 +134,7 @@ class FtsSearch:
             words = [replace(term, is_prefix=False) for term in match.terms]
             rows = self._scored(match, words, self._chosen(match, match.terms))
         scores = self._scores(rows, match)
-        order = [(note, scores[note]) for note in self._by_score(scores)[self._wanted]]
+        order = [(note, scores[note]) for note in self._by_score(scores, self._wanted)]
         if len(rows) < len(match.notes) and self._wanted.stop > len(rows):
             order += self._tail(match, scores)
             rows |= self._scored(
@@ -230,7 +230,7 @@ class FtsSearch:
             size = sum(map(rows.__getitem__, equal))
             if size > budget:
                 if not chosen:
-                    chosen = self._by_score(dict.fromkeys(equal, 0.0))[:_RANKED_ROWS]
+                    chosen = self._by_score(dict.fromkeys(equal, 0.0), slice(0, _RANKED_ROWS))
                 break
             chosen += equal
             budget -= size
@@ -299,28 +299,39 @@ class FtsSearch:
     def _note_count(self) -> int:
         return self._conn.execute(_NOTE_COUNT, {"project": self._project_id}).scalar_one()
 
-    def _by_score(self, scores: Mapping[int, float]) -> list[int]:
-        """Best first, equal scores by path; paths are compared only where scores are equal."""
+    def _by_score(self, scores: Mapping[int, float], wanted: slice) -> list[int]:
+        """That part of the notes, best first, equal scores by path.
+
+        Paths are compared only where scores that are wanted are equal.
+        """
         order = sorted(scores, key=scores.__getitem__, reverse=True)
+        part = order[wanted]
+        if not part:
+            return part
+        lowest, highest = scores[part[-1]], scores[part[0]]
+        first = next(place for place, note in enumerate(order) if scores[note] <= highest)
+        shown = [note for note in order[first:] if scores[note] >= lowest]
         tied = {
-            note for pair in pairwise(order) if scores[pair[0]] == scores[pair[1]] for note in pair
+            note for pair in pairwise(shown) if scores[pair[0]] == scores[pair[1]] for note in pair
         }
         if tied:
             few = len(tied) <= _FEW_NOTES
             rows = self._raw(_FEW_BY_PATH if few else _MANY_BY_PATH, _json(tied))
             by_path = [note for (note,) in rows]
-            rest = scores.keys() - tied
-            order = sorted([*by_path, *rest], key=scores.__getitem__, reverse=True)
-        return order
+            rest = [note for note in shown if note not in tied]
+            shown = sorted([*by_path, *rest], key=scores.__getitem__, reverse=True)
+        start = (wanted.start or 0) - first
+        return shown[start : start + len(part)]
 
     def _tail(self, match: _Match, scores: Mapping[int, float]) -> list[tuple[int, float]]:
         """The page's part after the scored notes, in order of promise; scores go on falling."""
-        rest = [note for note in self._by_score(self._promise(match)) if note not in scores]
+        promise = self._promise(match)
+        rest = {note: promise[note] for note in promise if note not in scores}
         lowest = min(scores.values(), default=1.0)
         start, stop = (max(0, at - len(scores)) for at in (self._wanted.start, self._wanted.stop))
         return [
             (note, lowest * (1 - place / (len(rest) + 1)))
-            for place, note in enumerate(rest[start:stop], start + 1)
+            for place, note in enumerate(self._by_score(rest, slice(start, stop)), start + 1)
         ]
 
     # Without a searchable word

@@ -18,7 +18,7 @@ from memoranda.services.linking import NameKind
 
 _NEAR = 5
 _SIMILAR = 0.75
-_LOOKED_AT = 5
+_LOOKED_AT = 3
 
 
 def find_note(tx: Tx, name: str | Address, *, exact: bool = False) -> NoteRef:
