@@ -7,8 +7,9 @@ the first.
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -55,7 +56,8 @@ def hits(text: str, terms: Sequence[Term]) -> list[tuple[int, int, int]]:
     if not needles:
         return []
     found: list[tuple[int, int, int]] = []
-    for start, stop in word_spans(text[:_SCANNED_CHARS]):
+    text = text[:_SCANNED_CHARS]
+    for start, stop in needles.candidates(text) if text.isascii() else word_spans(text):
         word = text[start:stop]
         if not word.isascii() and has_unspaced(word):
             found += needles.inside(word, start)
@@ -80,7 +82,11 @@ class _Needles:
         self._known: dict[str, int | None] = {}
         for number, term in enumerate(terms):
             self._add(term, number)
-        self._initials = {form[:1] for form in (*self._words, *(p for p, _ in self._prefixes))}
+        initials = {form[:1] for form in (*self._words, *(p for p, _ in self._prefixes))}
+        letters = re.escape("".join(sorted(one for one in initials if one.isascii())))
+        self._candidate = re.compile(
+            f"(?<![0-9a-z])[{letters}][0-9a-z]*" if letters else "(?!)", re.IGNORECASE
+        )
 
     def __len__(self) -> int:
         return len(self._words) + len(self._runs)
@@ -88,12 +94,12 @@ class _Needles:
     def find(self, word: str) -> int | None:
         """The number of the term that a word of a spaced script matches."""
         if word not in self._known:
-            self._known[word] = self._compare(normalized(word)) if self._may_be(word) else None
+            self._known[word] = self._compare(normalized(word))
         return self._known[word]
 
-    def _may_be(self, word: str) -> bool:
-        """Whether a look at its stem can pay: a stem begins as the word does (accents aside)."""
-        return not word.isascii() or word[0].lower() in self._initials
+    def candidates(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where words of an ASCII text are that may match: a stem begins with its word's first letter."""
+        return (match.span() for match in self._candidate.finditer(text))
 
     def inside(self, word: str, offset: int) -> list[tuple[int, int, int]]:
         """Where the terms are inside a word that holds unspaced script."""
