@@ -1,4 +1,4 @@
-"""`python -m benchmarks [startup] [index] [latency]`: measure, print, keep.
+"""`python -m benchmarks [startup] [index] [latency] [vaults]`: measure, print, keep.
 
 Ends with 1 when a figure is over its target. Nothing of the user's configuration is touched.
 """
@@ -8,19 +8,19 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import index, latency, startup
+from benchmarks import index, latency, startup, vaults
 
 
 def main() -> int:
     """Run the benchmarks that are named, or all."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("what", nargs="*", default=[], metavar="startup|index|latency")
+    parser.add_argument("what", nargs="*", default=[], metavar="startup|index|latency|vaults")
     parser.add_argument("--sizes", default="1000,10000", help="notes, for index")
     parser.add_argument("--notes", type=int, default=1000, help="notes, for latency")
     parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()
-    wanted = arguments.what or ["startup", "index", "latency"]
-    if unknown := set(wanted) - {"startup", "index", "latency"}:
+    wanted = arguments.what or ["startup", "index", "latency", "vaults"]
+    if unknown := set(wanted) - {"startup", "index", "latency", "vaults"}:
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     sizes = [int(size) for size in arguments.sizes.split(",")]
     over = 0
@@ -30,6 +30,8 @@ def main() -> int:
         over += index.main(sizes=sizes, repeat=arguments.repeat)
     if "latency" in wanted:
         over += latency.main(notes=arguments.notes, repeat=arguments.repeat)
+    if "vaults" in wanted:
+        over += vaults.main()
     print(f"\n{over} over their target" if over else "\nall within their targets")
     return 1 if over else 0
 

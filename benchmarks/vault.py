@@ -23,9 +23,14 @@ _RELATIONS = ("relates_to", "requires", "part_of", "supports", "follows")
 _CATEGORIES = ("fact", "idea", "decision", "question", "method")
 
 
+def shared_folder() -> Path:
+    """The folder of shared evaluation data: `MEMORANDA_SHARED`, else `../shared`; may be absent."""
+    return Path(os.environ.get("MEMORANDA_SHARED") or ROOT.parent / "shared")
+
+
 def shared_bench() -> Path | None:
-    """The folder of the shared bench (`MEMORANDA_SHARED`, else `../shared`), None when absent."""
-    folder = Path(os.environ.get("MEMORANDA_SHARED", ROOT.parent / "shared")) / "bench"
+    """The folder of the shared bench, None when absent."""
+    folder = shared_folder() / "bench"
     return folder if (folder / "make_vault.py").is_file() else None
 
 

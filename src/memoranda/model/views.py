@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import assert_never
 
 from memoranda.model.note import (
     Heading,
@@ -16,7 +17,7 @@ from memoranda.model.note import (
     RelatedNote,
 )
 from memoranda.model.project import Counts, Project
-from memoranda.model.sync import FileFailure, SyncState
+from memoranda.model.sync import FileFailure, SyncPhase, SyncState
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +153,22 @@ class ProjectInfo:
     broken: tuple[NoteRef, ...] = ()
     failures: tuple[FileFailure, ...] = ()
     notice: str = ""
+
+    @property
+    def status(self) -> str:
+        """Where the index stands, in a few words."""
+        match self.state.phase:
+            case _ if self.project.disabled:
+                return f"disabled: {self.project.disabled}"
+            case SyncPhase.READY:
+                return "ready"
+            case SyncPhase.FAILED:
+                return f"failed: {self.state.last_error}"
+            case SyncPhase.INDEXING if self.state.total:
+                return f"indexing: {self.state.done:,} of {self.state.total:,} files"
+            case SyncPhase.INDEXING:
+                return "indexing"
+            case SyncPhase.STARTING:
+                return "indexed" if self.last_full_sync else "not indexed yet"
+            case _:
+                assert_never(self.state.phase)

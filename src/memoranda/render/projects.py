@@ -61,11 +61,12 @@ def info_data(info: ProjectInfo) -> dict[str, Any]:
         "permalink": project.permalink,
         "is_active": project.is_active,
         "is_default": project.is_default,
-        "status": project.disabled or state.phase.value,
+        "status": info.status,
         "entity_count": counts.notes,
         "observation_count": counts.observations,
         "relation_count": counts.relations,
         "unresolved_relation_count": counts.unresolved,
+        "link_count": counts.links,
         "index": state_data(state)
         | {"last_scan": moment(state.last_scan), "last_full_sync": moment(info.last_full_sync)},
         "database_bytes": info.database_bytes,

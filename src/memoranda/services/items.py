@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -11,6 +12,9 @@ from memoranda.ports import IndexedItem, IndexedNote
 
 ITEMS_VERSION = 1
 """Raise it when the rows of an unchanged note would differ."""
+
+_WORD = re.compile(r"[^\W\d_]{2}")
+"""What makes a frontmatter value text; numbers, times and nested maps are for filters alone."""
 
 _NOT_TEXT = frozenset(
     ("title", "type", "tags", "permalink", "created", "date", "modified", "updated", "id")
@@ -84,4 +88,4 @@ def _header_text(parsed: ParsedNote) -> str:
     for key, value in parsed.frontmatter.items():
         if key not in _NOT_TEXT:
             values += value if isinstance(value, list) else [value]
-    return "\n".join(values)
+    return "\n".join(value for value in values if _WORD.search(value) and value[:1] not in "{[")

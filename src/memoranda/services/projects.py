@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from memoranda.errors import MemorandaError
 from memoranda.model.project import Counts, Project, ProjectSummary
-from memoranda.model.sync import SyncPhase, SyncState
 from memoranda.model.views import ProjectInfo
 from memoranda.services.registry import ProjectRegistry
 
@@ -50,22 +50,8 @@ class ProjectService:
         return await self._describe(self._registry.find(name))
 
     async def _summary(self, project: Project) -> ProjectSummary:
-        if not project.is_active:
-            return ProjectSummary(project, Counts(), f"disabled: {project.disabled}")
-        info = await self._describe(project)
-        return ProjectSummary(project, info.counts, status_phrase(info.state))
-
-
-def status_phrase(state: SyncState) -> str:
-    """The state of an index in a few words."""
-    match state.phase:
-        case SyncPhase.READY:
-            return "ready"
-        case SyncPhase.FAILED:
-            return f"failed: {state.last_error}"
-        case SyncPhase.INDEXING if state.total:
-            return f"indexing: {state.done:,} of {state.total:,} files"
-        case SyncPhase.INDEXING:
-            return "indexing"
-        case SyncPhase.STARTING:
-            return "not looked at yet"
+        try:
+            info = await self._describe(project)
+        except MemorandaError as error:  # one project's trouble must not hide the others
+            return ProjectSummary(project, Counts(), f"failed: {error.message}")
+        return ProjectSummary(project, info.counts, info.status)
