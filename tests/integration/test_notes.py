@@ -78,7 +78,7 @@ async def test_expected_checksum_guards_an_overwrite(index):
 async def test_write_stays_in_the_project_and_out_of_hidden_folders(index, directory):
     with pytest.raises((OutsideProject, InvalidArgument)):
         await index.notes.write(title="T", content="x", directory=directory)
-    assert [path for path in index.root.parent.rglob("*.md")] == []
+    assert list(index.root.parent.rglob("*.md")) == []
 
 
 async def test_similar_titles_are_pointed_out(index):
@@ -328,4 +328,4 @@ async def test_a_full_disk_changes_nothing(index, monkeypatch):
         with pytest.raises(DiskFull):
             await index.notes.edit("n", Append("more\n"))
     assert text_of(index, "n.md") == "keep me\n"
-    assert os.listdir(index.root) == ["n.md"]
+    assert [path.name for path in index.root.iterdir()] == ["n.md"]
