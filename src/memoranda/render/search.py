@@ -68,6 +68,7 @@ def results_text(results: SearchResults, limit: int = ANSWER_CHARS) -> str:
 def _hit_data(hit: Hit, project: Project) -> dict[str, Any]:
     return reference_data(hit.ref, project) | {
         "score": _score(hit.score),
+        "confidence": None,  # needs a calibrated meaning search
         "item_type": hit.item_type.value,
         "passages": [_passage_data(passage) for passage in hit.passages[:_MOST_PASSAGES]],
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -28,10 +29,13 @@ async def search_notes(session: Session, values: dict[str, Any]) -> Answer:
         offset=(values["page"] - 1) * size,
     )
     results = await workspace.search.search(query)
+    # The default mode degrades with every answer until there are vectors: the head line says what ran,
+    # JSON says why; a sentence is for who asked for meaning alone.
+    shown = results if query.search_type is SearchType.VECTOR else replace(results, degraded=None)
     state = workspace.coordinator.state
     note = state_note(state)
     return Answer(
-        lambda: "\n".join(filter(None, (results_text(results), note))),
+        lambda: "\n".join(filter(None, (results_text(shown), note))),
         lambda: results_data(results, project) | ({"index": state_data(state)} if note else {}),
     )
 
@@ -67,7 +71,7 @@ DECLARATIONS = (
         name="search_notes",
         title="Search notes",
         description=(
-            "Find notes by words or meaning. Answers with title, permalink and matching passages; "
+            "Find notes by their words. Answers with title, permalink and matching passages; "
             "read more with read_note. An empty query with filters lists the newest first."
         ),
         params=(
