@@ -94,7 +94,11 @@ class ConfigFile:
         from filelock import FileLock, Timeout
 
         lock = FileLock(
-            f"{self.path}.lock", timeout=_LOCK_TIMEOUT_S, poll_interval=0.01, thread_local=False
+            f"{self.path}.lock",
+            timeout=_LOCK_TIMEOUT_S,
+            poll_interval=0.01,
+            thread_local=False,
+            mode=0o600,
         )
         try:
             lock.acquire()

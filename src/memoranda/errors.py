@@ -8,6 +8,7 @@
     │   ├── ProjectNotFound        no project of that name
     │   └── ProjectConflict        name or folder already taken, nested, or not allowed
     ├── NoteNotFound               no note by that name
+    │   └── FolderNotFound         no folder of that name holds notes
     ├── AmbiguousName              several notes by that name
     ├── NoteExists                 a file is already there
     ├── Conflict                   the file is not what the caller last read
@@ -94,7 +95,8 @@ class EditMismatch(MemorandaError):
 
     def __init__(self, path: str, found: int, expected: int) -> None:
         super().__init__(
-            f"find_text occurs {found} times in {path}, expected {expected}",
+            f"find_text occurs {found} {'time' if found == 1 else 'times'} in {path}, "
+            f"expected {expected}",
             hint="Give a longer find_text, or set expected_replacements to the number you mean.",
         )
         self.path, self.found, self.expected = path, found, expected
@@ -155,6 +157,28 @@ class NoteNotFound(MemorandaError):
 
     def fields(self) -> dict[str, object]:
         return {"name": self.name, "near": list(self.near)}
+
+
+class FolderNotFound(NoteNotFound):
+    """No folder of that name holds notes.
+
+    Attributes:
+        is_note: the name is a note's path instead.
+    """
+
+    def __init__(self, name: str, near: Sequence[str] = (), *, is_note: bool = False) -> None:
+        super().__init__(name, near)
+        self.message = (
+            f"{name!r} is a note" if is_note else f"There is no folder {name!r} with notes"
+        )
+        self.args = (self.message,)
+        self.is_note = is_note
+        if is_note:
+            self.hint = "Read it with read_note, or list the folder it is in."
+        elif near:
+            self.hint = f"Folders there are: {', '.join(near)}."
+        else:
+            self.hint = "List the whole project first, without a path."
 
 
 class AmbiguousName(MemorandaError):

@@ -175,6 +175,7 @@ def test_best_match_is_first_and_scores_fall(bench: Bench) -> None:
     assert notes[0].score > notes[1].score > 0
 
 
+@pytest.mark.spec("13.3")
 def test_a_title_weighs_more_than_text(bench: Bench) -> None:
     bench.add("a.md", "a zebra in a zoo", "a zebra again", "zebra", "no zebra")
     bench.add("b.md", "something in a zoo", title="Zebra")

@@ -92,7 +92,12 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
     """Open an index of a folder; every call with another `name` is a database of its own."""
     stores: list[Store] = []
 
-    def make(root: Path | None = None, name: str = "main", read: ReadOne = read_note) -> Index:
+    def make(
+        root: Path | None = None,
+        name: str = "main",
+        read: ReadOne = read_note,
+        skips: tuple[str, ...] = (),
+    ) -> Index:
         root = root or tmp_path / "notes"
         root.mkdir(exist_ok=True)
         home = tmp_path / "config" / name
@@ -121,7 +126,7 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
             context=ContextService(store, notes),
             browse=BrowseService(store, files),
             links=LinkResolver(store),
-            sync=SyncService(root, (), store, files, entities, clock, read=read),
+            sync=SyncService(root, skips, store, files, entities, clock, read=read),
         )
 
     yield make

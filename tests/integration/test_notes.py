@@ -304,6 +304,19 @@ async def test_delete_takes_exact_names_only(index):
     assert (index.root / "sub/My Note.md").exists()
 
 
+async def test_delete_by_title_points_at_the_permalink(index):
+    index.write("sub/My Note.md", "x\n")
+    await index.sync.full_sync()
+    with pytest.raises(NoteNotFound) as caught:
+        await index.notes.delete("My Note")
+    assert caught.value.near == ("sub/my-note",)
+
+
+async def test_an_empty_name_is_refused(index):
+    with pytest.raises(InvalidArgument):
+        await index.notes.read("")
+
+
 async def test_a_busy_index_does_not_lose_the_write(index, monkeypatch):
     async def busy(fn):
         raise DatabaseBusy("another process holds the index")

@@ -159,6 +159,17 @@ async def test_a_file_that_the_scan_missed_but_that_is_there_is_kept(index, monk
     assert index.rows("SELECT count(*) FROM entity") == [(1,)]
 
 
+async def test_what_becomes_another_projects_folder_leaves_the_index(make_index):
+    index = make_index()
+    index.write("inner/a.md", "a\n")
+    index.write("b.md", "b\n")
+    await index.sync.full_sync()
+    outer = make_index(skips=("inner",))
+    report = await outer.sync.full_sync()
+    assert report.deleted_files == ("inner/a.md",)
+    assert outer.rows("SELECT file_path FROM entity") == [("b.md",)]
+
+
 async def test_unchanged_folder_reads_no_file(index, monkeypatch):
     index.write("a.md", "text\n")
     await index.sync.full_sync()

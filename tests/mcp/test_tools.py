@@ -299,7 +299,7 @@ async def test_edit_note_with_dry_run_shows_the_diff_only(caller: Caller) -> Non
     text = await caller.text(
         "edit_note", path="n", operation="replace", content_updates="new", dry_run=True
     )
-    assert text.startswith("Dry run, nothing was written.")
+    assert text.startswith("Dry run, would update N")
     assert "-old" in text
     assert (caller.root / "n.md").read_bytes() == before
 
@@ -464,11 +464,71 @@ async def test_what_nobody_foresaw_is_answered_and_logged_without_details(
 async def test_an_edit_from_outside_is_found_once_the_last_scan_is_old(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("memoranda.sync.coordinator.TRUSTED_S", 0.0)
     await caller.indexed()
     (caller.root / "outside.md").write_text("elsewhere\n", "utf-8")
-    monkeypatch.setattr("memoranda.sync.coordinator.TRUSTED_S", 0.0)
     data = await caller.data("search_notes", query="elsewhere")
     assert [hit["permalink"] for hit in data["results"]] == ["outside"]
+
+
+@pytest.mark.parametrize("tool", ["edit_note", "delete_note"])
+async def test_a_file_from_outside_can_be_edited_and_deleted_at_once(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    monkeypatch.setattr("memoranda.sync.coordinator.TRUSTED_S", 0.0)
+    await caller.indexed()
+    (caller.root / "outside.md").write_text("---\npermalink: elsewhere\n---\n", "utf-8")
+    more = {"content_updates": "added"} if tool == "edit_note" else {}
+    await caller.text(tool, path="elsewhere", **more)
+
+
+@pytest.mark.spec("6.2.2")
+async def test_read_note_names_the_notes_around_it(caller: Caller) -> None:
+    await caller.text("write_note", title="A", content="- needs [[B]]")
+    await caller.text("write_note", title="B", content="About b.")
+    (related,) = (await caller.data("read_note", path="a"))["related"]
+    assert (related["permalink"], related["why"], related["summary"]) == ("b", "needs", "About b.")
+
+
+async def test_a_part_of_a_note_says_all_its_links(caller: Caller) -> None:
+    await caller.text("write_note", title="A", content="text\n\n- needs [[B]]")
+    data = await caller.data("read_note", path="a", start_line=1, end_line=1)
+    assert [link["to_name"] for link in data["relations"]] == ["b"]
+
+
+async def test_a_search_that_was_relaxed_says_so(caller: Caller) -> None:
+    await caller.text("write_note", title="A", content="some apples")
+    assert "these have some of them" in await caller.text("search_notes", query="apples pears")
+    assert (await caller.data("search_notes", query="apples pears"))["relaxed"] is True
+    assert "these have some of them" not in await caller.text("search_notes", query="apples")
+
+
+async def test_answers_of_another_project_say_how_to_stay_in_it(caller: Caller) -> None:
+    await caller.text("write_note", title="There", content="far away", project="second")
+    for tool, arguments in (
+        ("search_notes", {"query": "far"}),
+        ("read_note", {"path": "there"}),
+        ("list_directory", {}),
+    ):
+        assert "pass project='Second'" in await caller.text(tool, project="second", **arguments)
+    assert "pass project=" not in await caller.text("list_directory")
+
+
+async def test_lines_that_are_not_there_are_refused(caller: Caller) -> None:
+    await caller.text("write_note", title="A", content="text")
+    for window in ({"start_line": 99}, {"start_line": 3, "end_line": 2}):
+        error = await caller.error("read_note", path="a", **window)
+        assert error["code"] == "INVALID_ARGUMENT"
+        assert error["hint"] == "The note has 6 lines."
+
+
+async def test_a_folder_that_is_not_there_is_told_from_a_note(caller: Caller) -> None:
+    await caller.text("write_note", title="A", content="text", directory="sub")
+    error = await caller.error("list_directory", path="nope")
+    assert error["message"] == "There is no folder 'nope' with notes"
+    assert "sub" in error["hint"]
+    error = await caller.error("list_directory", path="sub/a.md")
+    assert error["message"] == "'sub/a.md' is a note"
 
 
 async def test_calls_at_once_all_succeed(caller: Caller) -> None:

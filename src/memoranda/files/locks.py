@@ -41,7 +41,11 @@ def exclusive(path: str, lock_folder: Path, *, timeout_s: float = LOCK_TIMEOUT_S
     # A new instance each time (an instance is reentrant), and one that may be released by another
     # thread than the one that took it.
     lock = FileLock(
-        lock_folder / f"{name}.lock", timeout=timeout_s, poll_interval=_POLL_S, thread_local=False
+        lock_folder / f"{name}.lock",
+        timeout=timeout_s,
+        poll_interval=_POLL_S,
+        thread_local=False,
+        mode=0o600,
     )
     try:
         lock.acquire()

@@ -54,7 +54,7 @@ def new_note(
     given: dict[str, object] = {"title": title, "type": note_type}
     if tags:
         given["tags"] = list(tags)
-    given |= {key: value for key, value in metadata.items() if key not in ("title", "type")}
+    given |= {key: value for key, value in metadata.items() if key not in given}
     header = "".join(_entry(key, value, 0) for key, value in given.items() if value is not None)
     content = content.removeprefix("\ufeff")
     cut = split_frontmatter(content)

@@ -100,7 +100,9 @@ def run_stdio() -> None:
     _quiet_fastmcp()
     try:
         asyncio.run(_serve())
-    except BaseException:
+    except* (BrokenPipeError, ConnectionResetError):
+        _leave(0)  # the client closed its end
+    except* BaseException:
         logging.getLogger(__name__).exception("the server failed")
         _leave(1)
 

@@ -126,6 +126,7 @@ class SearchResults:
         search_type: what really ran.
         degraded: why that is less than what was asked for, else None.
         suggestion: what to try when nothing was found, else None.
+        relaxed: no note has all the words; these have some.
     """
 
     query: str
@@ -136,6 +137,7 @@ class SearchResults:
     offset: int
     degraded: str | None = None
     suggestion: str | None = None
+    relaxed: bool = False
 
     @property
     def has_more(self) -> bool:

@@ -139,8 +139,7 @@ def view_data(
     `line_cut` tells that the reader has already cut the only line of `view.text`; the answer says
     so, and also when the line is cut here.
     Lists give way first (each says its full length in `<name>_total` when it was cut), then lines of
-    the content: `next_line` is where to go on. Observations and relations are those of the lines
-    that are shown.
+    the content: `next_line` is where to go on. Observations are those of the lines that are shown.
     """
     shown_lines = range(view.start_line, view.end_line + 1)
     whole = len(shown_lines) == view.total_lines
@@ -150,11 +149,7 @@ def view_data(
             for item in view.observations
             if whole or item.observation.line in shown_lines
         ],
-        "relations": [
-            relation_data(relation)
-            for relation in view.relations
-            if whole or relation.line in shown_lines
-        ],
+        "relations": [relation_data(relation) for relation in view.relations],
         "backlinks": [backlink_data(relation) for relation in view.backlinks],
         "outline": [heading_data(heading) for heading in view.outline],
         "related": [related_data(related) for related in view.related],
@@ -263,14 +258,14 @@ def write_data(result: WriteResult, project: Project, limit: int = ANSWER_CHARS)
     return data | bounded_lists(lists, limit - len(compact(data)) - 200)
 
 
-def write_text(result: WriteResult, limit: int = ANSWER_CHARS) -> str:
-    """What happened in a few lines."""
+def write_text(result: WriteResult, limit: int = ANSWER_CHARS, *, dry_run: bool = False) -> str:
+    """What happened, or would happen, in a few lines."""
     ref = result.ref
     unresolved = [relation for relation in result.relations if not relation.resolved]
     done = {
         WriteAction.CREATED: "Created",
-        WriteAction.UPDATED: "Updated",
-        WriteAction.UNCHANGED: "Unchanged:",
+        WriteAction.UPDATED: "Dry run, would update" if dry_run else "Updated",
+        WriteAction.UNCHANGED: "Dry run, would not change" if dry_run else "Unchanged:",
     }[result.action]
     lines = [
         f"{done} {ref.title} — {ref.permalink}",
@@ -307,7 +302,9 @@ def delete_text(result: DeleteResult, limit: int = ANSWER_CHARS) -> str:
     links = result.unresolved_backlinks
     lines = [f"Deleted {result.ref.title} — {result.ref.permalink} (file {result.ref.file_path})"]
     if links:
-        lines.append(f"{count(len(links), 'link')} to it now lead nowhere:")
+        lines.append(
+            f"{count(len(links), 'link')} to it now {'leads' if len(links) == 1 else 'lead'} nowhere:"
+        )
         lines += [f"- {link.from_path} line {link.line}" for link in links[:20]]
         lines += _more(len(links) - 20)
     return _joined(lines, limit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memoranda.model.project import ProjectSummary
+from memoranda.model.project import Project, ProjectSummary
 from memoranda.model.views import ProjectInfo
 from memoranda.render.bounds import one_line
 from memoranda.render.notes import count, moment
@@ -50,6 +50,13 @@ def projects_text(summaries: Sequence[ProjectSummary]) -> str:
     if not summaries:
         return "No project is configured. Make one with create_memory_project."
     return "\n".join(project_text(summary) for summary in summaries)
+
+
+def project_note(project: Project) -> str:
+    """How to stay in a project that is not the default; "" for the default."""
+    if project.is_default:
+        return ""
+    return f"Project {project.name}: pass project={project.name!r} to go on in it."
 
 
 def info_data(info: ProjectInfo) -> dict[str, Any]:

@@ -14,7 +14,7 @@ _MOST_PASSAGES = 3
 
 
 def results_data(
-    results: SearchResults, project: Project, limit: int = ANSWER_CHARS
+    results: SearchResults, project: Project, limit: int = ANSWER_CHARS, *, is_complete: bool = True
 ) -> dict[str, Any]:
     """A page of hits. When it does not fit, `page_size` is smaller than asked and `next_page` counts in it."""
     hits = [_hit_data(hit, project) for hit in results.hits]
@@ -31,9 +31,10 @@ def results_data(
         "page": page,
         "page_size": size,
         "total": results.total,
-        "total_is_exact": True,
+        "total_is_exact": is_complete,
         "has_more": has_more,
         "next_page": page + 1 if has_more else None,
+        "relaxed": results.relaxed,
         "suggestion": results.suggestion,
     }
 
@@ -54,6 +55,8 @@ def results_text(results: SearchResults, limit: int = ANSWER_CHARS) -> str:
     else:
         last = results.offset + shown
         lines = [f"{head}, {results.offset + 1}-{last}:" if results.total > shown else f"{head}:"]
+    if results.relaxed:
+        lines.append("No note has all of these words; these have some of them.")
     if results.degraded:
         lines.append(f"Note: {results.degraded}")
     lines += hits[:shown]
@@ -66,12 +69,15 @@ def results_text(results: SearchResults, limit: int = ANSWER_CHARS) -> str:
 
 
 def _hit_data(hit: Hit, project: Project) -> dict[str, Any]:
-    return reference_data(hit.ref, project) | {
-        "score": _score(hit.score),
-        "confidence": None,  # needs a calibrated meaning search
-        "item_type": hit.item_type.value,
-        "passages": [_passage_data(passage) for passage in hit.passages[:_MOST_PASSAGES]],
-    }
+    return (
+        reference_data(hit.ref, project)
+        | {
+            "score": _score(hit.score),
+            "confidence": None,  # needs a calibrated meaning search
+            "item_type": hit.item_type.value,
+            "passages": [_passage_data(passage) for passage in hit.passages[:_MOST_PASSAGES]],
+        }
+    )
 
 
 def _passage_data(passage: Passage) -> dict[str, Any]:

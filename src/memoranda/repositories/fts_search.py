@@ -29,7 +29,7 @@ from sqlalchemy.engine import Connection
 
 from memoranda.db import fts
 from memoranda.db.tables import entity, project
-from memoranda.model.search import ItemHit, RankedNote, RankedPage, SearchQuery
+from memoranda.model.search import ItemHit, ItemType, RankedNote, RankedPage, SearchQuery
 from memoranda.repositories import filters
 from memoranda.text.query import Clause, Term, parse_query
 
@@ -41,7 +41,7 @@ _OWN_ROW = 6
 _RANKED_ROWS = 800
 _COMMON_ROWS = 8000
 _TITLE_GAIN = 3.0
-_ITEMS_PER_NOTE = 3
+_ITEMS_PER_NOTE = 2
 _ALL_KINDS = 0b1111
 
 # The last two bits of a row id are its kind: `? >> (rowid & 3) & 1` tests a mask of kinds.
@@ -361,7 +361,7 @@ class FtsSearch:
         items = {row[0]: row for row in self._raw(_ITEMS, _json(rowids))}
         for note, score in order:
             hits = [_hit(items[rowid], row_score) for rowid, row_score in best[note]]
-            if not any(hit.text for hit in hits):
+            if not any(hit.text and hit.item_type is not ItemType.NOTE for hit in hits):
                 lead = self._raw(_LEAD, *fts.row_range(note), self._kinds)
                 hits += [_hit(row, hits[-1].score if hits else score) for row in lead]
             yield RankedNote(note, score, tuple(hits))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from memoranda.errors import InvalidArgument, NoteNotFound
+from memoranda.errors import FolderNotFound, InvalidArgument
 from memoranda.files.file_service import FileService
 from memoranda.model.note import NoteRef
 from memoranda.model.project import Counts
@@ -18,6 +18,7 @@ from memoranda.repositories.store import Store, Tx
 
 _MAX_DEPTH = 10
 _MAX_PAGE = 1000
+_NEAR = 10
 
 
 class BrowseService:
@@ -46,7 +47,7 @@ class BrowseService:
             page_size: 1 to 1,000 entries.
 
         Raises:
-            NoteNotFound: no such folder holds notes.
+            FolderNotFound: no such folder holds notes.
             InvalidArgument, OutsideProject.
         """
         folder = path.strip().rstrip("/")
@@ -59,7 +60,9 @@ class BrowseService:
             notes_of = NoteRefRepository(tx)
             paths = notes_of.paths_below(folder)
             if not paths and folder:
-                raise NoteNotFound(f"{folder}/")
+                is_note = notes_of.at(folder) is not None
+                folders, _ = _level(notes_of.paths_below(""), "", 1, None)
+                raise FolderNotFound(folder, list(folders)[:_NEAR], is_note=is_note)
             folders, notes = _level(paths, folder, depth, glob)
             names = [*folders, *notes]
             shown = names[(page - 1) * page_size : page * page_size]

@@ -14,7 +14,7 @@ ITEMS_VERSION = 1
 """Raise it when the rows of an unchanged note would differ."""
 
 _WORD = re.compile(r"[^\W\d_]{2}")
-"""What makes a frontmatter value text; numbers, times and nested maps are for filters alone."""
+"""What makes a frontmatter value text; numbers, times, links and nested maps are not."""
 
 _NOT_TEXT = frozenset(
     ("title", "type", "tags", "permalink", "created", "date", "modified", "updated", "id")
@@ -88,4 +88,8 @@ def _header_text(parsed: ParsedNote) -> str:
     for key, value in parsed.frontmatter.items():
         if key not in _NOT_TEXT:
             values += value if isinstance(value, list) else [value]
-    return "\n".join(value for value in values if _WORD.search(value) and value[:1] not in "{[")
+    return "\n".join(
+        value
+        for value in values
+        if _WORD.search(value) and value[:1] not in "{[" and value not in ("True", "False")
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 
-from memoranda.errors import AmbiguousName, NoteNotFound
+from memoranda.errors import AmbiguousName, InvalidArgument, NoteNotFound
 from memoranda.model.address import Address, ById, ByName, lookup_key, parse_address, slug
 from memoranda.model.note import NoteRef
 from memoranda.repositories.names import NameRepository
@@ -45,7 +45,9 @@ def find_note(tx: Tx, name: str | Address, *, exact: bool = False) -> NoteRef:
 def _by_name(tx: Tx, text: str, *, exact: bool) -> NoteRef:
     key = lookup_key(text)
     if not key:
-        raise NoteNotFound(text)
+        raise InvalidArgument(
+            "path", "The name of the note is empty", hint="Give a permalink, a path or a title."
+        )
     literal_key = text.strip("/").casefold()
     found = NameRepository(tx).notes_named({key, literal_key})
     if permalinks := _of_kind(found, {literal_key}, NameKind.PERMALINK):
@@ -54,8 +56,11 @@ def _by_name(tx: Tx, text: str, *, exact: bool) -> NoteRef:
     literal = [ref for ref in paths if ref.file_path in (text, f"{text}.md", text.strip("/"))]
     if paths:
         return _one(text, literal or paths)
+    named = _of_kind(found, {key}, NameKind.TITLE, NameKind.FILE_NAME, NameKind.ALIAS)
+    if exact and named:
+        raise NoteNotFound(text, [ref.permalink for ref in named[:_NEAR]])
     if not exact:
-        if named := _of_kind(found, {key}, NameKind.TITLE, NameKind.FILE_NAME, NameKind.ALIAS):
+        if named:
             return _one(text, named)
         tail = "/".join(part for segment in key.split("/") if (part := slug(segment)))
         if tail and (tails := NoteRefRepository(tx).with_permalink_tail(tail)):

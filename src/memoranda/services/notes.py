@@ -40,10 +40,12 @@ from memoranda.services.entity import apply
 from memoranda.services.lookup import find_note, near_names, similar_notes
 from memoranda.services.observations import observation_permalinks
 from memoranda.services.reading import ReadNote, read_note
+from memoranda.services.related import related_notes
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SIMILAR = 3
 _BACKLINKS = 50
+_RELATED = 10
 
 
 class NoteService:
@@ -93,7 +95,13 @@ class NoteService:
 
     def _target(self, title: str, directory: str) -> NotePath:
         name = safe_file_name(title)
-        folder = directory.strip().rstrip("/")
+        folder = "/".join(part.strip() for part in directory.strip().rstrip("/").split("/"))
+        if "\\" in folder or any(ord(letter) < 32 for letter in folder):
+            raise InvalidArgument(
+                "directory",
+                f"{directory!r} has a character that no folder should have",
+                hint="Separate folders with '/'.",
+            )
         if any(part.startswith(".") and part.strip(".") for part in folder.split("/")):
             raise InvalidArgument(
                 "directory",
@@ -130,6 +138,7 @@ class NoteService:
         start_line: int | None = None,
         end_line: int | None = None,
         max_chars: int = 20_000,
+        with_related: bool = True,
     ) -> NoteView:
         """The note as its file stands now, with what the index knows around it (spec 6.2.2).
 
@@ -138,13 +147,20 @@ class NoteService:
             start_line: first line wanted, 1-based; default the first.
             end_line: last line wanted, inclusive; default the last.
             max_chars: at least 1; the text is cut at a line end (a longer single line inside it).
+            with_related: whether the neighbours in the graph are wanted too.
 
         Raises:
             NoteNotFound, AmbiguousName, InvalidArgument, FileProblem.
         """
         ref, note = await self._open(name)
         return await self._store.read(
-            lambda tx: self._view(tx, ref.entity_id, note, (start_line, end_line, max_chars))
+            lambda tx: self._view(
+                tx,
+                ref.entity_id,
+                note,
+                (start_line, end_line, max_chars),
+                with_related=with_related,
+            )
         )
 
     async def _open(self, name: str, *, exact: bool = False) -> tuple[NoteRef, ReadNote]:
@@ -198,6 +214,8 @@ class NoteService:
         entity_id: int,
         note: ReadNote,
         window: tuple[int | None, int | None, int],
+        *,
+        with_related: bool,
     ) -> NoteView:
         ref = NoteRefRepository(tx).by_id(entity_id)
         if ref is None:
@@ -217,6 +235,9 @@ class NoteService:
             relations=tuple(relations.outgoing(entity_id)),
             backlinks=tuple(relations.incoming(entity_id, _BACKLINKS)),
             outline=note.parsed.outline,
+            related=tuple(
+                related_notes(tx, start=ref, depth=1, limit=_RELATED if with_related else 0)
+            ),
         )
 
     async def edit(
@@ -336,6 +357,12 @@ def _cut(
     if max_chars < 1:
         raise InvalidArgument("max_chars", f"max_chars must be at least 1, not {max_chars}")
     first = start or 1
+    if first > max(1, len(lines)) or (end is not None and end < first):
+        raise InvalidArgument(
+            "start_line" if first > max(1, len(lines)) else "end_line",
+            f"There are no lines {first} to {end or len(lines)}",
+            hint=f"The note has {len(lines)} {'line' if len(lines) == 1 else 'lines'}.",
+        )
     wanted = lines[first - 1 : end]
     taken: list[str] = []
     room = max_chars

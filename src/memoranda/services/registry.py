@@ -81,6 +81,7 @@ class ProjectRegistry:
                     parameter="name",
                 )
         folder = check_project_folder(path, self._settings)
+        made = not folder.exists()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -94,7 +95,12 @@ class ProjectRegistry:
             if set_default:
                 values["default_project"] = name
 
-        self._update(change)
+        try:
+            self._update(change)
+        except ConfigProblem:
+            if made:
+                folder.rmdir()
+            raise
         return self.find(name), True
 
     def remove(self, name: str) -> Project:

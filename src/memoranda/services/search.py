@@ -22,7 +22,7 @@ from memoranda.model.search import (
 from memoranda.ports import FullTextIndex
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Store, Tx
-from memoranda.services.snippets import snippet
+from memoranda.services.snippets import hits, snippet
 from memoranda.text.query import Term, parse_query
 
 MAX_LIMIT = 200
@@ -74,6 +74,7 @@ class SearchService:
             offset=query.offset,
             degraded=None if query.search_type is SearchType.FTS else _DEGRADED,
             suggestion=answer.suggestion,
+            relaxed=answer.page.relaxed and bool(answer.page.total),
         )
 
     def _answer(self, tx: Tx, query: SearchQuery) -> _Answer:
@@ -116,8 +117,10 @@ def _hit(ref: NoteRef, note: RankedNote, terms: Sequence[Term]) -> Hit:
 
 
 def _passages(items: Sequence[ItemHit], terms: Sequence[Term]) -> Iterator[Passage]:
-    """One snippet an item, best item first; items without a text have none."""
+    """One snippet an item, best item first; the note's own row only if its header has a term."""
     for item in items:
+        if item.item_type is ItemType.NOTE and not hits(item.text, terms):
+            continue  # it matched by its title, which is shown anyway
         shown = snippet(item.text, terms)
         if shown.text:
             yield Passage(

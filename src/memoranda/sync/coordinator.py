@@ -18,6 +18,7 @@ from memoranda.ports import Clock, ProgressSink
 from memoranda.sync.sync_service import SyncService
 
 TRUSTED_S = 5.0
+RETRY_S = 1.0
 PATIENCE_S = 1.0
 
 
@@ -30,7 +31,7 @@ class SyncCoordinator:
         self._clock = clock
         self._state = SyncState()
         self._running: asyncio.Task[SyncReport] | None = None
-        self._scanned_at: float | None = None
+        self._trusted_until: float | None = None
 
     @property
     def state(self) -> SyncState:
@@ -39,7 +40,7 @@ class SyncCoordinator:
 
     def start(self) -> None:
         """Begin the first sync in the background, unless one ran or runs."""
-        if self._scanned_at is None and self._running is None:
+        if self._trusted_until is None and self._running is None:
             self._begin(None)
 
     async def fresh(self, *, patience_s: float = PATIENCE_S) -> SyncState:
@@ -81,9 +82,7 @@ class SyncCoordinator:
             await asyncio.wait({task})
 
     def _is_trusted(self) -> bool:
-        return (
-            self._scanned_at is not None and self._clock.monotonic() - self._scanned_at < TRUSTED_S
-        )
+        return self._trusted_until is not None and self._clock.monotonic() < self._trusted_until
 
     def _begin(self, progress: ProgressSink | None, *, everything: bool = False) -> None:
         def show(step: Progress) -> None:
@@ -99,7 +98,8 @@ class SyncCoordinator:
 
     def _ended(self, task: asyncio.Task[SyncReport]) -> None:
         self._running = None
-        self._scanned_at = self._clock.monotonic()
+        is_good = not task.cancelled() and task.exception() is None
+        self._trusted_until = self._clock.monotonic() + (TRUSTED_S if is_good else RETRY_S)
         if task.cancelled():
             self._state = replace(self._state, progress=None)
             return

@@ -45,11 +45,14 @@ def diff(known: Iterable[KnownFile], scan: Scan) -> Delta:
             modified.append(Modified(remembered, state))
     hidden = [skipped.path for skipped in scan.skipped if skipped.holds_notes]
     missing = [
-        Deleted(file)
-        for path, file in sorted(by_path.items())
-        if not any(path == place or path.startswith(f"{place}/") for place in hidden)
+        Deleted(file) for path, file in sorted(by_path.items()) if not is_below(path, hidden)
     ]
     return Delta(tuple(new), tuple(modified), tuple(missing))
+
+
+def is_below(path: str, places: Iterable[str]) -> bool:
+    """Whether a path is one of these places or lies in one."""
+    return any(path == place or path.startswith(f"{place}/") for place in places)
 
 
 def _same(known: KnownFile, state: FileState) -> bool:

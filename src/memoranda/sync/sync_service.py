@@ -45,7 +45,7 @@ from memoranda.services.items import ITEMS_VERSION
 from memoranda.services.link_resolver import resolve_dirty
 from memoranda.services.reading import ReadNote, read_note
 from memoranda.sync.breaker import is_tripped, strike
-from memoranda.sync.diff import diff, match_moves
+from memoranda.sync.diff import diff, is_below, match_moves
 
 BATCH_FILES = 500
 BATCH_BYTES = 8 * 1024 * 1024
@@ -172,7 +172,13 @@ class SyncService:
     def _plan(self, known: Iterable[KnownFile], scan: Scan) -> tuple[list[_Work], list[KnownFile]]:
         """The files to read, and the rows to delete; reads a file only to recognise a move."""
         delta = diff(known, scan)
-        missing = [one for one in delta.missing if not _is_there(self._root / one.known.path)]
+        left_out = [skipped.path for skipped in scan.skipped]
+        missing = [
+            one
+            for one in delta.missing
+            if is_below(one.known.path, left_out)
+            or not os.path.lexists(self._root / one.known.path)
+        ]
         moves = {
             move.state.path: move.known
             for move in match_moves(missing, delta.new, self._checksums(missing, delta.new))
@@ -247,7 +253,8 @@ class SyncService:
             except NoteNotFound:
                 continue  # gone since the scan; the next one sees it
             except FileProblem as problem:
-                failure = strike(struck.get(path), path, problem.message, FailureKind.IO)
+                reason = problem.message.removeprefix(f"{path} ")
+                failure = strike(struck.get(path), path, reason, FailureKind.IO)
                 tally.failures.append(failure)
                 self._warn(failure)
                 continue
@@ -349,10 +356,6 @@ def _remember(tx: Tx) -> _Memory:
 
 def _silent(progress: Progress) -> None:
     """The progress sink of who does not want to know."""
-
-
-def _is_there(path: Path) -> bool:
-    return os.path.lexists(path)
 
 
 def _identity(work: _Work) -> int | None:

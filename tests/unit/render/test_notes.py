@@ -92,7 +92,7 @@ def test_a_part_of_a_note_holds_the_facts_of_its_lines_only(samples: ModuleType)
     )
     data = view_data(view, samples.PROJECT)
     assert [item["line"] for item in data["observations"]] == [2]
-    assert [item["line"] for item in data["relations"]] == [2]
+    assert [item["line"] for item in data["relations"]] == [1, 2, 3]
 
 
 def test_long_lists_give_way_and_say_how_long_they_are(samples: ModuleType) -> None:

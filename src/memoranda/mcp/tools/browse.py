@@ -8,8 +8,8 @@ from typing import Any
 from memoranda.mcp.declarations import FOLDER_ALIASES, PROJECT, Answer, Declaration
 from memoranda.mcp.parameters import Kind, Param
 from memoranda.mcp.session import Session
+from memoranda.mcp.standing import looking_up, standing
 from memoranda.render.browse import activity_data, activity_text, listing_data, listing_text
-from memoranda.render.state import state_data, state_note
 from memoranda.services.timeframe import parse_timeframe
 
 _PAGE = Param("page", Kind.INTEGER, default=1, minimum=1, maximum=1_000_000)
@@ -25,12 +25,11 @@ async def list_directory(session: Session, values: dict[str, Any]) -> Answer:
     """Folders and notes below a folder."""
     workspace = await session.fresh_workspace(values.pop("project"))
     path = values.pop("path").strip()
-    listing = await workspace.browse.list_directory("" if path == "/" else path, **values)
-    state = workspace.coordinator.state
-    note = state_note(state)
+    with looking_up(workspace):
+        listing = await workspace.browse.list_directory("" if path == "/" else path, **values)
+    now = standing(workspace)
     return Answer(
-        lambda: "\n".join(filter(None, (listing_text(listing), note))),
-        lambda: listing_data(listing) | ({"index": state_data(state)} if note else {}),
+        lambda: now.below(listing_text(listing)), lambda: listing_data(listing) | now.data
     )
 
 
@@ -42,11 +41,10 @@ async def recent_activity(session: Session, values: dict[str, Any]) -> Answer:
     activity = await workspace.browse.recent_activity(
         since, note_types=values["types"], page=values["page"], page_size=values["page_size"]
     )
-    state = workspace.coordinator.state
-    note = state_note(state)
+    now = standing(workspace)
     return Answer(
-        lambda: "\n".join(filter(None, (activity_text(activity), note))),
-        lambda: activity_data(activity, project) | ({"index": state_data(state)} if note else {}),
+        lambda: now.below(activity_text(activity)),
+        lambda: activity_data(activity, project) | now.data,
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from memoranda.mcp.declarations import NOTE_ALIASES, PROJECT, Answer, Declaration
 from memoranda.mcp.parameters import Kind, Param
 from memoranda.mcp.session import Session
+from memoranda.mcp.standing import looking_up, standing
 from memoranda.render.context import context_data, context_text
-from memoranda.render.state import state_data, state_note
 from memoranda.services.timeframe import parse_timeframe
 
 
@@ -23,14 +23,13 @@ async def build_context(session: Session, values: dict[str, Any]) -> Answer:
         if timeframe and timeframe.strip()
         else None
     )
-    result = await workspace.context.build_context(
-        path, depth=values["depth"], max_related=values["max_related"], since=since
-    )
-    state = workspace.coordinator.state
-    note = state_note(state)
+    with looking_up(workspace):
+        result = await workspace.context.build_context(
+            path, depth=values["depth"], max_related=values["max_related"], since=since
+        )
+    now = standing(workspace)
     return Answer(
-        lambda: "\n\n".join(filter(None, (context_text(result), note))),
-        lambda: context_data(result, project) | ({"index": state_data(state)} if note else {}),
+        lambda: now.below(context_text(result)), lambda: context_data(result, project) | now.data
     )
 
 

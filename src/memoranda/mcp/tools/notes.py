@@ -14,8 +14,8 @@ from memoranda.mcp.declarations import (
 )
 from memoranda.mcp.parameters import Kind, Param
 from memoranda.mcp.session import Session
+from memoranda.mcp.standing import Standing, looking_up, standing
 from memoranda.model.edit import Append, Edit, FindReplace, Prepend, Replace
-from memoranda.model.sync import SyncState
 from memoranda.render.bounds import ANSWER_CHARS
 from memoranda.render.notes import (
     delete_data,
@@ -25,7 +25,6 @@ from memoranda.render.notes import (
     write_data,
     write_text,
 )
-from memoranda.render.state import state_data, state_note
 
 _PATH = Param(
     "path",
@@ -51,15 +50,16 @@ async def read_note(session: Session, values: dict[str, Any]) -> Answer:
     path, limit = values["path"], values["max_chars"]
     workspace = await session.fresh_workspace(values["project"], path)
     project = workspace.project
-    view = await workspace.notes.read(
-        path, start_line=values["start_line"], end_line=values["end_line"], max_chars=limit
-    )
-    state = workspace.coordinator.state
+    with looking_up(workspace):
+        view = await workspace.notes.read(
+            path, start_line=values["start_line"], end_line=values["end_line"], max_chars=limit
+        )
+    now = standing(workspace)
     whole = max(limit, ANSWER_CHARS)
     line_cut = view.start_line == view.end_line and len(view.text) >= limit
     return Answer(
-        lambda: _blocks(view_text(view, whole, line_cut=line_cut), state),
-        lambda: view_data(view, project, whole, line_cut=line_cut) | _index(state),
+        lambda: _blocks(view_text(view, whole, line_cut=line_cut), now),
+        lambda: view_data(view, project, whole, line_cut=line_cut) | now.data,
     )
 
 
@@ -67,24 +67,25 @@ async def edit_note(session: Session, values: dict[str, Any]) -> Answer:
     """Change part of a note; every other byte stays."""
     path = values["path"]
     edit = _edit(values)
-    workspace = await session.workspace(values["project"], path)
+    workspace = await session.fresh_workspace(values["project"], path)
     project = workspace.project
     dry_run = values["dry_run"]
-    result = await workspace.notes.edit(
-        path, edit, expected_checksum=values["expected_checksum"], dry_run=dry_run
-    )
-    head = "Dry run, nothing was written.\n" if dry_run else ""
+    with looking_up(workspace):
+        result = await workspace.notes.edit(
+            path, edit, expected_checksum=values["expected_checksum"], dry_run=dry_run
+        )
     return Answer(
-        lambda: head + write_text(result),
+        lambda: write_text(result, dry_run=dry_run),
         lambda: write_data(result, project) | ({"dry_run": True} if dry_run else {}),
     )
 
 
 async def delete_note(session: Session, values: dict[str, Any]) -> Answer:
     """Delete one note by its exact name."""
-    workspace = await session.workspace(values["project"], values["path"])
+    workspace = await session.fresh_workspace(values["project"], values["path"])
     project = workspace.project
-    result = await workspace.notes.delete(values["path"])
+    with looking_up(workspace):
+        result = await workspace.notes.delete(values["path"])
     return Answer(lambda: delete_text(result), lambda: delete_data(result, project))
 
 
@@ -115,14 +116,9 @@ def _edit(values: dict[str, Any]) -> Edit:
             return FindReplace(find, text, values["expected_replacements"])
 
 
-def _blocks(texts: tuple[str, str], state: SyncState) -> tuple[str, ...]:
+def _blocks(texts: tuple[str, str], now: Standing) -> tuple[str, ...]:
     text, about = texts
-    note = state_note(state)
-    return (text, f"{about}\n{note}" if note else about)
-
-
-def _index(state: SyncState) -> dict[str, Any]:
-    return {"index": state_data(state)} if state_note(state) else {}
+    return (text, now.below(about))
 
 
 DECLARATIONS = (

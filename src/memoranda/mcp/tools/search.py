@@ -10,9 +10,9 @@ from typing import Any
 from memoranda.mcp.declarations import PROJECT, Answer, Declaration
 from memoranda.mcp.parameters import Kind, Param
 from memoranda.mcp.session import Session
+from memoranda.mcp.standing import standing
 from memoranda.model.search import ItemType, SearchFilters, SearchQuery, SearchType
 from memoranda.render.search import results_data, results_text
-from memoranda.render.state import state_data, state_note
 from memoranda.services.timeframe import parse_timeframe
 
 
@@ -32,11 +32,12 @@ async def search_notes(session: Session, values: dict[str, Any]) -> Answer:
     # The default mode degrades with every answer until there are vectors: the head line says what ran,
     # JSON says why; a sentence is for who asked for meaning alone.
     shown = results if query.search_type is SearchType.VECTOR else replace(results, degraded=None)
-    state = workspace.coordinator.state
-    note = state_note(state)
+    now = standing(workspace)
+    if not now.is_complete:  # other words would find no more than these
+        results, shown = replace(results, suggestion=None), replace(shown, suggestion=None)
     return Answer(
-        lambda: "\n".join(filter(None, (results_text(shown), note))),
-        lambda: results_data(results, project) | ({"index": state_data(state)} if note else {}),
+        lambda: now.below(results_text(shown)),
+        lambda: results_data(results, project, is_complete=now.is_complete) | now.data,
     )
 
 
