@@ -11,11 +11,15 @@ DEVELOP := $(VENV)/.installed-dev
 DEV_GROUP := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
+# A folder may have any name: it is taken as it is typed and reaches the command by the environment.
+override NOTES := $(value NOTES)
+export NOTES
+
 # The example is tried in a configuration folder of its own, so that it leaves nothing in the home
 # folder. Notes of your own go into the usual one (BASIC_MEMORY_CONFIG_DIR, else ~/.basic-memory).
-ifeq ($(NOTES),examples/vault)
+ifeq ($(abspath $(NOTES)),$(abspath examples/vault))
 run: export BASIC_MEMORY_CONFIG_DIR ?= $(CURDIR)/$(VENV)/example-config
-UP_FLAGS := --name example
+UP_FLAGS := --name example --entry memoranda-example
 AFTER_UP := @echo; echo "That was the example. Your own notes: make run NOTES=path/to/your/notes"
 endif
 
@@ -26,11 +30,12 @@ help: ## Show what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(INSTALLED) ## Index a folder of notes (NOTES=path, default the example) and say how to connect
-	@$(BIN)/memoranda up "$(NOTES)" $(UP_FLAGS)
+	@test -n "$$NOTES" || { echo "NOTES is empty; say: make run NOTES=path/to/your/notes" >&2; exit 2; }
+	@$(BIN)/memoranda up $(UP_FLAGS) -- "$$NOTES"
 	$(AFTER_UP)
 
-install: $(INSTALLED)
-develop: $(DEVELOP)
+install: $(INSTALLED) ## Make the environment and install Memoranda into it
+develop: $(DEVELOP) ## The same, with what the tests and checks need
 
 test: $(DEVELOP) ## Run all tests (ARGS="-k name" passes options on to pytest)
 	$(BIN)/python -m pytest $(ARGS)

@@ -49,9 +49,10 @@ def cli() -> str:
     blocks = []
     for path, command in _commands("memoranda", typer.main.get_command(application())):
         words = [
-            param.metavar or f"[{str(param.name).upper()}]"
+            name if param.required else f"[{name}]"
             for param in command.params
             if param.param_type_name == "argument"
+            for name in [param.metavar or str(param.name).upper()]
         ]
         options = [param for param in command.params if param.param_type_name == "option"]
         usage = " ".join([path, *words, *(["[OPTIONS]"] if options else [])])
@@ -82,7 +83,7 @@ def tools() -> str:
             (
                 f"`{param.name}`" + (" (required)" if param.required else ""),
                 _kind(param),
-                param.description,
+                _sentence(_told(tool.name, param.name, param.description or _meaning(tool, param))),
                 f"`{json.dumps(param.default)}`" if param.default not in (None, (), {}) else "",
                 ", ".join(f"`{alias}`" for alias in param.aliases),
             )
@@ -109,6 +110,34 @@ def configuration() -> str:
             )
         )
     return _table(("Key", "Environment variable", "Default", "Meaning"), rows)
+
+
+# What a client need not be told in every session (descriptions fill the window of a model), and a
+# reader of the reference wants to know. A description in the declaration wins.
+_MEANINGS = {
+    "build_context path": "Which note; a trailing `*` matches many.",
+    "create_memory_project name": "What to call it.",
+    "create_memory_project set_default": "Whether to make it the default project.",
+    "edit_note operation": "What to do; left out: `find_replace` with a `find_text`, else `append`.",
+    "list_directory depth": "How many levels of folders to list.",
+    "build_context max_related": "How many related notes at most.",
+    "read_note start_line": "First line wanted; left out: the first.",
+    "read_note end_line": "Last line wanted, inclusive; left out: the last.",
+    "read_note max_chars": "Characters of text at most; a longer note is cut at the end of a line.",
+    "search_notes query": "Words to find, see [the query](#the-query); may be empty with a filter.",
+    "search_notes search_type": "How to search, see [search types](#search-types).",
+    "search_notes search_item_types": "Which parts of notes may match; left out: all.",
+    "search_notes min_similarity": "How near in meaning a hit must be; without effect in this release.",
+    "write_note tags": "Tags for the header.",
+    "write_note overwrite": "Whether to replace a file that is there.",
+    "page": "Which page, counted from 1.",
+    "page_size": "How many on a page.",
+    "output_format": "`text` for a model, `json` for a program.",
+}
+
+
+def _meaning(tool: Any, param: Any) -> str | None:
+    return _MEANINGS.get(f"{tool.name} {param.name}", _MEANINGS.get(param.name))
 
 
 def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:

@@ -38,6 +38,20 @@ def test_every_tool_command_and_setting_is_there(generator: ModuleType) -> None:
     assert "## `memoranda project remove`" in commands
 
 
+def test_only_required_arguments_stand_without_brackets(generator: ModuleType) -> None:
+    text = generator.cli()
+    assert "memoranda up PATH [OPTIONS]\n" in text
+    assert "memoranda search [QUERY] [OPTIONS]\n" in text
+    assert "memoranda project add NAME PATH [OPTIONS]\n" in text
+    assert "memoranda project info [NAME] [OPTIONS]\n" in text
+
+
+def test_every_parameter_of_a_tool_has_a_meaning(generator: ModuleType) -> None:
+    rows = [line.split(" | ") for line in generator.tools().splitlines() if line.startswith("| `")]
+    assert len(rows) > 50
+    assert [row[0] for row in rows if not row[2].strip()] == []
+
+
 def test_check_fails_on_a_stale_page(
     generator: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

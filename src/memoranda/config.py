@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConfigFile",
+    "ConfiguredProjects",
     "ProjectEntry",
     "Settings",
     "check_project_folder",
@@ -149,7 +150,17 @@ def project_permalink(name: str) -> str:
     return f"{cut}-{digest}" if cut else digest
 
 
-def configured_projects(settings: Settings) -> tuple[Project, ...]:
+class ConfiguredProjects(tuple[Project, ...]):
+    """The projects of a configuration, in its order.
+
+    Attributes:
+        missing_default: the configured default when no project has that name, else "".
+    """
+
+    missing_default: str = ""
+
+
+def configured_projects(settings: Settings) -> ConfiguredProjects:
     """The projects in configured order, with the default marked and what cannot be served disabled.
 
     Disabled with the reason: switched off, another mode than local, no absolute path, a folder that
@@ -157,8 +168,10 @@ def configured_projects(settings: Settings) -> tuple[Project, ...]:
     A project's folder inside another one is left out by the outer one (`skips`), and so is the
     configuration folder. Whether a folder exists is not asked.
 
-    The default is `default_project` when a project has that name (even a disabled one: writes never
-    go elsewhere silently), else the first active one.
+    The default is `default_project` (even a disabled one: writes never go elsewhere silently). When
+    it is not set, it is the first active project; when no project has that name, there is none.
+
+    Source: spec 11.
     """
     projects: list[Project] = []
     real: dict[str, str] = {}  # name -> real path, of active projects
@@ -175,9 +188,9 @@ def configured_projects(settings: Settings) -> tuple[Project, ...]:
         if not reason:
             real[name] = real_path
         projects.append(Project(name, permalink, path, disabled=reason))
-    default = _default_name(projects, settings.default_project)
+    default, missing = _default_name(projects, settings.default_project)
     inner = [*real.values(), os.path.realpath(config_dir())]
-    return tuple(
+    found = ConfiguredProjects(
         Project(
             project.name,
             project.permalink,
@@ -188,6 +201,8 @@ def configured_projects(settings: Settings) -> tuple[Project, ...]:
         )
         for project in projects
     )
+    found.missing_default = missing
+    return found
 
 
 def find_project(projects: Sequence[Project], name: str | None) -> Project:
@@ -197,7 +212,8 @@ def find_project(projects: Sequence[Project], name: str | None) -> Project:
     active project a disabled one.
 
     Raises:
-        ProjectNotFound: no such project, or none at all; names the active ones.
+        ProjectNotFound: no such project, a configured default that does not exist, or no project at
+            all; names the active ones.
 
     Source: spec 11.
     """
@@ -206,7 +222,7 @@ def find_project(projects: Sequence[Project], name: str | None) -> Project:
         for project in projects:
             if project.is_default:
                 return project
-        raise ProjectNotFound(None, known)
+        raise _no_default(projects, known)
     key = _name_key(name)
     matches = [p for p in projects if _name_key(p.name) == key or p.permalink == key]
     if not matches:
@@ -320,13 +336,23 @@ def _below(outer: str, folders: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _default_name(projects: Sequence[Project], wanted: str | None) -> str | None:
+def _default_name(projects: Sequence[Project], wanted: str | None) -> tuple[str | None, str]:
+    """The default's name if there is one, and the configured name when nothing has it."""
     if wanted is not None and wanted.strip():
         try:
-            return find_project(projects, wanted).name
+            return find_project(projects, wanted).name, ""
         except ProjectNotFound:
-            pass  # spec 11: then the first active one
-    return next((project.name for project in projects if project.is_active), None)
+            return None, wanted.strip()
+    return next((project.name for project in projects if project.is_active), None), ""
+
+
+def _no_default(projects: Sequence[Project], known: Sequence[str]) -> ProjectNotFound:
+    missing = projects.missing_default if isinstance(projects, ConfiguredProjects) else ""
+    if not missing or not projects:
+        return ProjectNotFound(None, known)
+    error = ProjectNotFound(missing, known)
+    error.hint = f"It is set as the default, by default_project or BASIC_MEMORY_DEFAULT_PROJECT. {error.hint}"
+    return error
 
 
 def _merged_projects(environment: dict[str, Any], from_file: object) -> object:

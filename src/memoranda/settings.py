@@ -44,20 +44,22 @@ class Settings(BaseSettings):
     detected (`semantic_search_enabled`) or chosen by the model (`semantic_min_similarity`).
 
     Attributes:
-        projects: name -> folder, in the order of precedence.
-        default_project: used when a call names no project.
-        database_backend: "sqlite" or "postgres".
-        database_url: connection string of PostgreSQL.
-        semantic_search_enabled: search by meaning as well as by words.
-        semantic_embedding_provider: what computes embeddings: "fastembed" or "openai".
+        projects: the projects: name and folder of each; the first active one is the default when none
+            is set.
+        default_project: the project of a call that names none; it must exist.
+        database_backend: where the index is: "sqlite" or "postgres".
+        database_url: how to reach PostgreSQL.
+        semantic_search_enabled: whether to search by meaning as well as by words.
+        semantic_embedding_provider: what turns text into vectors: "fastembed" or "openai".
         semantic_embedding_model: the model's name, as the provider knows it.
-        semantic_vector_k: nearest passages asked for, at least 1.
-        semantic_min_similarity: cosine, 0..1.
-        sync_delay: quiet time before changed files are indexed, ms.
-        watch_project_reload_interval: s between looks at the configuration.
+        semantic_vector_k: how many of the nearest passages to ask for, at least 1.
+        semantic_min_similarity: how near a passage must be, from 0 (anything) to 1 (the same).
+        sync_delay: milliseconds without a change before changed files are indexed.
+        watch_project_reload_interval: seconds between two looks at the configuration.
         server_name: the name shown to MCP clients.
-        log_level: one of `LOG_LEVELS`.
-        projects_root: the folder below which assistants over HTTP may create projects; None forbids it.
+        log_level: the least that is logged: TRACE, DEBUG, INFO, SUCCESS, WARNING, ERROR or CRITICAL.
+        projects_root: the folder below which assistants over HTTP may make projects; without it they
+            may not.
 
     Source: spec 9.1.
     """

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from memoranda.cli.command_line import command_line
+
 Cli = Callable[..., Any]  # the fixtures of conftest.py
 
 
@@ -48,7 +50,13 @@ def test_unreadable_folder(cli: Cli, tmp_path: Path) -> None:
     folder.mkdir(mode=0o000)
     if os.access(folder, os.R_OK):
         pytest.skip("this user may read everything")
-    failed(cli, "up", folder)
+    assert "Permission denied" in failed(cli, "up", folder)
+    assert "Permission denied" in failed(cli, "up", folder / "inner")
+    assert "Permission denied" in failed(cli, "project", "add", "x", folder)
+
+
+def test_folder_of_an_unknown_user(cli: Cli) -> None:
+    assert "cannot be reached" in failed(cli, "up", "~nobody-of-that-name/notes")
 
 
 def test_folders_that_are_refused(cli: Cli, home: Path, tmp_path: Path) -> None:
@@ -81,8 +89,47 @@ def test_no_project_at_all_says_how_to_begin(cli: Cli) -> None:
     assert "memoranda up PATH" in cli("project", "list").out
 
 
+def test_a_configured_default_that_does_not_exist_is_an_error_where_it_is_meant(
+    ready: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BASIC_MEMORY_DEFAULT_PROJECT", "nope")
+    for arguments in (["search", "x"], ["read", "Compost"], ["reindex"], ["project", "info"]):
+        message = failed(ready, *arguments)
+        assert "There is no project 'nope'" in message
+        assert "BASIC_MEMORY_DEFAULT_PROJECT" in message
+        assert "Known projects: my notes" in message
+    for arguments in (["sync"], ["search", "heap", "--project", "my notes"]):
+        assert ready(*arguments).code == 0
+    for arguments in (["status"], ["project", "list"]):
+        assert "default project 'nope' does not exist" in ready(*arguments).err
+
+
 def test_unknown_note_names_near_ones(ready: Cli) -> None:
     assert "garden/compost" in failed(ready, "read", "compst")
+
+
+def test_hints_name_commands_that_run_and_no_tools(cli: Cli, notes: Path) -> None:
+    assert f"`{command_line('up', 'PATH')}`" in failed(cli, "search", "x")
+    assert cli("up", notes).code == 0
+    hint = failed(cli, "read", "qwertzuiop")
+    assert f"`{command_line('search', 'WORDS')}`" in hint
+    assert "search_notes" not in hint
+
+
+def test_lines_that_the_note_does_not_have(ready: Cli) -> None:
+    for arguments in (
+        ["--start-line", 12],
+        ["--start-line", 7, "--end-line", 6],
+        ["--start-line", 12, "--end-line", 11],
+    ):
+        assert "has 11 lines" in failed(ready, "read", "Compost", *arguments)
+    assert ready("read", "Compost", "--start-line", 11, "--end-line", 99).code == 0
+
+
+def test_an_empty_note_has_a_first_line(ready: Cli, notes: Path) -> None:
+    (notes / "empty.md").write_text("")
+    assert ready("read", "empty", "--start-line", 1).code == 0
+    assert "has 0 lines" in failed(ready, "read", "empty", "--start-line", 2)
 
 
 def test_note_outside_the_project(ready: Cli) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from memoranda.cli.command_line import command_line
+
 Cli = Callable[..., Any]  # the fixtures of conftest.py
 
 
@@ -28,10 +30,13 @@ def test_up_registers_indexes_samples_and_connects(cli: Cli, notes: Path, home: 
     assert outcome.code == 0
     assert outcome.err == ""
     assert "my notes: 4 new, 0 modified, 0 moved, 0 deleted, 0 failed, 0 unchanged" in outcome.out
-    assert "Indexed: 4 notes, 1 observations, " in outcome.out
-    assert 'memoranda search "garden"' in outcome.out
+    assert "Indexed: 4 notes, 1 observation, " in outcome.out
+    assert "(1 to a note that does not exist)" in outcome.out
+    assert f"A sample: {command_line('search', 'garden')}\n" in outcome.out
+    assert f"(see: {command_line('status')})" in outcome.out
     assert "garden/garden-beds" in outcome.out
-    assert "claude mcp add memoranda --env BASIC_MEMORY_CONFIG_DIR=" in outcome.out
+    assert "claude mcp add --scope user memoranda --env BASIC_MEMORY_CONFIG_DIR=" in outcome.out
+    assert "default project is" not in outcome.out
     assert snapshot(notes) == before
     assert json.loads((home / "config.json").read_text())["projects"]["my notes"]["path"] == str(
         notes
@@ -59,16 +64,68 @@ def test_up_again_uses_the_same_project(ready: Cli, notes: Path) -> None:
 def test_two_folders_of_one_name_become_two_projects(cli: Cli, tmp_path: Path) -> None:
     for parent in ("a", "b"):
         (tmp_path / parent / "notes").mkdir(parents=True)
-        assert cli("up", tmp_path / parent / "notes").code == 0
+        outcome = cli("up", tmp_path / parent / "notes")
+        assert outcome.code == 0
     names = [project["name"] for project in cli("project", "list", "--json").json["projects"]]
     assert names == ["notes", "notes-2"]
+    assert outcome.err.startswith("note: the folder's name 'notes' is taken")
+    assert "called notes-2" in outcome.err
+
+
+def test_up_of_a_second_folder_says_which_project_is_the_default(
+    ready: Cli, tmp_path: Path
+) -> None:
+    second = tmp_path / "second notes"
+    second.mkdir()
+    (second / "Zebra.md").write_text("# Zebra\n")
+    outcome = ready("up", second)
+    change = command_line("project", "default", "second notes")
+    assert f"The default project is my notes; make this one the default with: {change}\n" in (
+        outcome.out
+    )
+    assert command_line("search", "zebra", project="second notes") in outcome.out
+    assert ready("up", second, "--json").json["default_project"] == "my notes"
+
+
+def test_up_under_another_name_says_what_the_project_is_called(ready: Cli, notes: Path) -> None:
+    outcome = ready("up", notes, "--name", "other")
+    assert outcome.code == 0
+    assert "already the project my notes" in outcome.err
+    assert ready("up", notes, "--name", "other", "--json").json["project"] == "my notes"
+    assert ready("up", notes, "--name", "My Notes").err == ""
+
+
+def test_up_finds_the_project_of_a_folder_that_is_configured_by_a_link(
+    cli: Cli, notes: Path, home: Path
+) -> None:
+    link = notes.with_name("link")
+    link.symlink_to(notes)
+    home.mkdir()
+    (home / "config.json").write_text(json.dumps({"projects": {"linked": str(link)}}))
+    assert cli("up", notes, "--json").json["project"] == "linked"
+
+
+def test_folders_inside_each_other_are_told(ready: Cli, notes: Path) -> None:
+    inner = ready("up", notes / "garden")
+    assert inner.code == 0
+    assert "lies inside the project my notes" in inner.err
+    outer = ready("project", "add", "all", notes.parent, "--json").json
+    assert len(outer["notes"]) == 2
+    assert "all leaves that folder out" in outer["notes"][0]
+
+
+def test_up_gives_the_entry_of_clients_its_name(cli: Cli, notes: Path) -> None:
+    result = cli("up", notes, "--entry", "memoranda-example", "--json").json
+    assert list(result["connect"]["configuration"]["mcpServers"]) == ["memoranda-example"]
+    assert " memoranda-example --env " in result["connect"]["claude_code"]
 
 
 def test_up_on_an_empty_folder_is_no_error(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     outcome = cli("up", tmp_path / "empty")
     assert outcome.code == 0
-    assert "Indexed: 0 notes" in outcome.out
+    assert "No .md file is in this folder yet." in outcome.out
+    assert "Indexed" not in outcome.out
     assert "A sample" not in outcome.out
 
 
@@ -188,7 +245,9 @@ def test_status_says_what_is_indexed_and_where(ready: Cli, home: Path) -> None:
 def test_status_says_when_the_index_is_behind(ready: Cli, notes: Path) -> None:
     assert "behind" not in ready("status").out
     (notes / "new.md").write_text("# New\n")
-    assert "the folder has 5 notes; run: memoranda sync" in ready("status").out
+    run = command_line("sync", project="my notes")
+    assert f"the folder has 5 notes; run: {run}\n" in ready("status").out
+    assert "1 observation, " in ready("status").out
     assert ready("status", "--json").json["projects"][0]["entity_count"] == 4
 
 
@@ -236,6 +295,31 @@ def test_projects_are_added_chosen_and_removed(ready: Cli, tmp_path: Path, notes
     assert [p["name"] for p in ready("project", "list", "--json").json["projects"]] == ["work"]
 
 
+def test_remove_says_which_project_is_the_default_now(
+    ready: Cli, tmp_path: Path, notes: Path
+) -> None:
+    for name in ("work", "trips"):
+        (tmp_path / name).mkdir()
+        ready("project", "add", name, tmp_path / name)
+    assert "The default project is my notes." in ready("project", "remove", "trips").out
+    assert "The default project is now work." in ready("project", "remove", "my notes").out
+    assert "No project is left." in ready("project", "remove", "work").out
+    ready("up", notes)
+    assert ready("project", "remove", "my notes", "--json").json["default_project"] is None
+
+
+def test_default_that_the_environment_overrides_is_not_claimed(
+    ready: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "work").mkdir()
+    ready("project", "add", "work", tmp_path / "work")
+    monkeypatch.setenv("BASIC_MEMORY_DEFAULT_PROJECT", "my notes")
+    outcome = ready("project", "default", "work")
+    assert "in the configuration file is work" in outcome.out
+    assert "BASIC_MEMORY_DEFAULT_PROJECT" in outcome.err
+    assert ready("project", "default", "work", "--json").json["is_default"] is False
+
+
 def test_remove_keeps_the_index_unless_asked(ready: Cli, notes: Path, home: Path) -> None:
     before = snapshot(notes)
     database = home / "my-notes" / "memory.db"
@@ -253,6 +337,23 @@ def test_config_show_names_file_and_values(ready: Cli, home: Path, notes: Path) 
     assert shown["config_file"] == str(home / "config.json")
     assert shown["settings"]["projects"]["my notes"]["path"] == str(notes)
     assert "server_name = Memoranda" in ready("config", "show").out
+
+
+def test_config_show_says_where_each_value_comes_from(
+    ready: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready("project", "default", "my notes")
+    monkeypatch.setenv("BASIC_MEMORY_LOG_LEVEL", "ERROR")
+    monkeypatch.setenv("BASIC_MEMORY_PROJECTS", json.dumps({"other": str(tmp_path / "other")}))
+    text = ready("config", "show").out
+    assert "log_level = ERROR  (environment)\n" in text
+    assert "default_project = my notes  (file)\n" in text
+    assert "server_name = Memoranda  (default)\n" in text
+    sources = ready("config", "show", "--json").json["sources"]
+    assert sources["projects"] == {"other": "environment", "my notes": "file"}
+    assert sources["log_level"] == "environment"
+    only = ready("config", "show", "--project", "other", "--json").json
+    assert only["sources"]["projects"] == {"other": "environment"}
 
 
 def test_config_show_hides_the_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

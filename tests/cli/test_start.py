@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from memoranda.cli.command_line import command_line
+
 Cli = Callable[..., Any]  # the fixture of conftest.py
 
 COMMANDS = [
@@ -79,8 +81,17 @@ def test_every_command_that_prints_takes_json(cli: Cli, command: tuple[str, ...]
     [
         (("serch", "x"), "No such command 'serch'. Did you mean 'search'?"),
         (("up",), "Missing argument 'PATH'"),
-        (("search", "x", "--limit", "0"), "should be greater than or equal to 1"),
-        (("search", "x", "--mode", "psychic"), "psychic"),
+        (("up", ""), "name the folder that holds the notes"),
+        (("up", " "), "name the folder that holds the notes"),
+        (("up", "x", "--name", ""), "give the project a name"),
+        (("project", "add", "x", ""), "name the folder that holds the notes"),
+        (("read", ""), "name a note"),
+        (("search", "x", "--limit", "0"), "'--limit' / '-n': must be at least 1"),
+        (("search", "x", "--limit", "201"), "'--limit' / '-n': must be at most 200"),
+        (("search", "x", "--limit", "few"), "'--limit' / '-n': must be a whole number"),
+        (("search", "x", "--limit", "1.5"), "'--limit' / '-n': must be a whole number"),
+        (("search", "x", "--limit", "9" * 30), "'--limit' / '-n': must be at most 200"),
+        (("search", "x", "--mode", "psychic"), "'--mode': 'psychic' is not one of 'fts', "),
         (("search",), "give words to find, or a filter"),
         (("project", "remove"), "give the project's name"),
         (("read", "x", "--nope"), "No such option: --nope"),
@@ -102,6 +113,11 @@ def test_wrong_usage_is_one_message_and_code_2(
     assert as_json.err == ""
     assert as_json.json["error"]["code"] == "USAGE"
     assert message in as_json.json["error"]["message"]
+
+
+def test_hint_of_wrong_usage_is_a_line_that_runs(cli: Cli) -> None:
+    hint = cli("search").err.splitlines()[1]
+    assert hint == f"hint: See `{command_line('search', '--help')}`."
 
 
 def test_help_of_a_mistyped_command_is_wrong_usage(cli: Cli) -> None:

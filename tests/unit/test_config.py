@@ -140,11 +140,29 @@ def test_the_configured_default_is_marked() -> None:
 
 
 @pytest.mark.spec("11")
-@pytest.mark.parametrize("default", [None, "", "unknown"])
-def test_without_a_known_default_the_first_active_project_is_it(default: str | None) -> None:
+@pytest.mark.parametrize("default", [None, "", "  "])
+def test_without_a_configured_default_the_first_active_project_is_it(default: str | None) -> None:
     off = {"path": "/a", "is_active": False}
     marked = [p.name for p in projects(default, off=off, on="/b", more="/c") if p.is_default]
     assert marked == ["on"]
+
+
+@pytest.mark.spec("11")
+def test_a_configured_default_that_does_not_exist_is_never_replaced() -> None:
+    known = projects("nope", on="/b", more="/c")
+    assert [p.name for p in known if p.is_default] == []
+    with pytest.raises(ProjectNotFound) as caught:
+        find_project(known, None)
+    assert (caught.value.name, caught.value.known) == ("nope", ("on", "more"))
+    assert "default" in caught.value.hint
+    assert "on, more" in caught.value.hint
+    assert find_project(known, "more").name == "more"
+
+
+def test_a_default_without_any_project_says_that_there_is_none() -> None:
+    with pytest.raises(ProjectNotFound) as caught:
+        find_project(projects("main"), None)
+    assert caught.value.name is None
 
 
 def test_a_disabled_default_is_not_replaced_by_another_project() -> None:

@@ -22,7 +22,7 @@ from memoranda.cli.commands import (
     sync,
     up,
 )
-from memoranda.cli.errors import WRONG_USAGE, guarded, report
+from memoranda.cli.errors import WRONG_USAGE, guarded, report, runnable
 from memoranda.cli.output import write_note, write_text
 
 _ABOUT = """Your notes, as a memory that every assistant shares.
@@ -117,13 +117,35 @@ def _help(app: typer.Typer, options: Sequence[str]) -> str | None:
 
 def _report_usage(error: typer.TyperException, *, as_json: bool) -> int:
     context = getattr(error, "ctx", None)
+    if error.__cause__ is not None:
+        error.message = _plain(error.__cause__, error.message)
     message = error.format_message()
     if context is not None and message == context.get_help():  # a command group without a command
         write_note(message)
         return WRONG_USAGE
     path = context.command_path if context is not None else "memoranda"
-    report("USAGE", message.rstrip("."), hint=f"See `{path} --help`.", as_json=as_json)
+    hint = runnable(f"See `{path} --help`.")
+    report("USAGE", message.rstrip("."), hint=hint, as_json=as_json)
     return WRONG_USAGE
+
+
+def _plain(cause: BaseException, message: str) -> str:
+    """What is wrong with a value, in our words; typer's are those of its validation library."""
+    from pydantic import ValidationError
+
+    if not isinstance(cause, ValidationError):
+        return message
+    first = cause.errors(include_url=False)[0]
+    bounds = first.get("ctx", {})
+    match first["type"]:
+        case "greater_than_equal":
+            return f"must be at least {bounds['ge']}"
+        case "less_than_equal":
+            return f"must be at most {bounds['le']}"
+        case kind if kind.startswith("int_"):
+            return "must be a whole number"
+        case _:
+            return message.removeprefix("Value error, ")
 
 
 def _is_text(word: str) -> bool:

@@ -1,11 +1,15 @@
-"""Errors of the command line: one message, one hint, one exit code."""
+"""Errors of the command line: one message, one hint, one exit code.
+
+A command in a hint stands in backquotes; what is shown is the line that runs on this machine.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from memoranda.cli.output import ReaderGone, write_json, write_note
-from memoranda.errors import ConfigProblem, MemorandaError
+from memoranda.errors import ConfigProblem, MemorandaError, NoteNotFound, ProjectNotFound
 
 FAILED = 1
 WRONG_USAGE = 2
@@ -20,12 +24,31 @@ def guarded(work: Callable[[], int | None], *, as_json: bool) -> int:
     try:
         return work() or 0
     except MemorandaError as error:
-        report(error.code, error.message, hint=error.hint, fields=error.fields(), as_json=as_json)
+        report(error.code, error.message, hint=hint(error), fields=error.fields(), as_json=as_json)
         return FAILED
     except ReaderGone:
         raise
     except Exception as error:  # noqa: BLE001  the outermost boundary: logged with its traceback
         return _report_bug(error, as_json=as_json)
+
+
+def hint(error: MemorandaError) -> str:
+    """What to do next in the words of the command line; an error's own hint may name a tool."""
+    match error:
+        case ProjectNotFound(known=()):
+            text = "Begin with `memoranda up PATH`."
+        case NoteNotFound(near=()):
+            text = "Find it with `memoranda search WORDS`."
+        case _:
+            text = error.hint
+    return runnable(text)
+
+
+def runnable(text: str) -> str:
+    """The text with each `memoranda ...` as a command line that can be copied."""
+    from memoranda.cli.command_line import command_line
+
+    return re.sub(r"`memoranda ([^`]+)`", lambda match: f"`{command_line()} {match[1]}`", text)
 
 
 def report(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +17,6 @@ EveryProjectOption = Annotated[
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of text.")
 ]
-FolderArgument = Annotated[
-    Path, typer.Argument(metavar="PATH", help="The folder of notes.", show_default=False)
+FolderArgument = Annotated[  # a text: typer would check a Path itself, in words of its own
+    str, typer.Argument(metavar="PATH", help="The folder of notes.", show_default=False)
 ]

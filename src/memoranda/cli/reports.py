@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
+from memoranda.cli.command_line import command_line
 from memoranda.cli.output import listed
 from memoranda.model.sync import FileFailure, Skipped, SyncReport
 
@@ -59,10 +59,11 @@ def report_text(project: str, report: SyncReport, *, details: bool = True) -> st
         lines += listed("deleted", report.deleted_files)
     lines += failure_lines(report.failures)
     if report.held_deletions:
+        held = len(report.held_deletions)
         lines += [
-            f"  {len(report.held_deletions)} notes are gone from the folder but kept in the index, "
-            "because most of the project would vanish.",
-            f"  If that is right: memoranda reindex --project {shlex.quote(project)}",
+            f"  {held} {'note is' if held == 1 else 'notes are'} gone from the folder but kept in "
+            "the index, because most of the project would vanish.",
+            f"  If that is right: {command_line('reindex', project=project)}",
         ]
     return "\n".join(lines)
 

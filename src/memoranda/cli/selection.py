@@ -27,24 +27,71 @@ def selected(container: Container, name: str | None) -> tuple[Project, ...]:
     return projects
 
 
-def absolute_folder(path: Path) -> Path:
+def absolute_folder(path: str) -> Path:
     """The folder with `~` expanded and without `..` and symbolic links.
 
     Raises:
-        RootMissing: there is no folder of that name.
+        typer.BadParameter: the path is blank.
+        RootMissing: there is no folder of that name, or none that can be reached.
     """
-    folder = path.expanduser().resolve()
-    if folder.is_dir():
-        return folder
-    if folder.exists():
+    if not path.strip():
+        import typer
+
+        raise typer.BadParameter("name the folder that holds the notes", param_hint="PATH")
+    try:
+        folder = Path(path).expanduser().resolve()
+        is_folder, is_there = folder.is_dir(), folder.exists()
+    except (OSError, RuntimeError) as error:  # RuntimeError: ~somebody, or links in a circle
+        reason = error.strerror if isinstance(error, OSError) else str(error)
         raise RootMissing(
-            str(path),
-            f"{path} is a file, not a folder",
-            hint="Name the folder that holds the notes.",
+            path,
+            f"{path} cannot be reached: {reason}",
+            hint="Check the spelling, and the permissions of the folders above it.",
+        ) from error
+    if is_folder:
+        return folder
+    if is_there:
+        raise RootMissing(
+            path, f"{path} is a file, not a folder", hint="Name the folder that holds the notes."
         )
     raise RootMissing(
-        str(path), f"There is no folder {path}", hint="Check the spelling, or make it with mkdir."
+        path, f"There is no folder {path}", hint="Check the spelling, or make it with mkdir."
     )
+
+
+def projects_at(folder: Path, projects: Sequence[Project]) -> list[Project]:
+    """The projects whose folder is this one (resolved), the active ones first."""
+    found = [project for project in projects if project.path.resolve() == folder]
+    return sorted(found, key=lambda project: not project.is_active)
+
+
+def nesting(new: Project, projects: Sequence[Project]) -> list[str]:
+    """A sentence for each project whose folder lies around or inside the new one's."""
+    folder = new.path.resolve()
+    notes = []
+    for other in projects:
+        if not other.is_active or other.name == new.name:
+            continue
+        path = other.path.resolve()
+        if path in folder.parents:
+            notes.append(
+                f"{folder} lies inside the project {other.name}, which leaves it out from now on"
+            )
+        elif folder in path.parents:
+            notes.append(
+                f"{path} is the project {other.name}, so {new.name} leaves that folder out"
+            )
+    return notes
+
+
+def default_project(container: Container) -> tuple[Project | None, str]:
+    """The default project, or None and why there is none."""
+    try:
+        return container.find_project(None), ""
+    except ProjectNotFound as error:
+        if error.name is None:
+            return None, "no project is left"
+        return None, f"the configured default project {error.name!r} does not exist"
 
 
 def only_name(argument: str | None, option: str | None) -> str | None:

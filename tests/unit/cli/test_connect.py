@@ -4,11 +4,13 @@ import json
 import shlex
 from pathlib import Path
 
+import pytest
+
+from memoranda.cli.command_line import command_line, needed_environment, program
 from memoranda.cli.connect import (
     claude_command,
     client_configuration,
     connect_text,
-    needed_environment,
     server_command,
 )
 
@@ -36,10 +38,28 @@ def test_client_configuration_carries_command_and_folder() -> None:
 
 def test_claude_command_survives_a_shell() -> None:
     assert shlex.split(claude_command(COMMAND, FOLDER)) == [
-        "claude", "mcp", "add", "memoranda", "--env", "BASIC_MEMORY_CONFIG_DIR=/data/con fig", "--", *COMMAND,
+        "claude", "mcp", "add", "--scope", "user", "memoranda",
+        "--env", "BASIC_MEMORY_CONFIG_DIR=/data/con fig", "--", *COMMAND,
     ]  # fmt: skip
 
 
 def test_snippet_in_the_text_is_json() -> None:
     text = connect_text(COMMAND, FOLDER)
     assert json.loads(text[text.index("{") :]) == client_configuration(COMMAND, FOLDER)
+
+
+def test_entry_has_the_name_it_was_given_in_every_form() -> None:
+    text = connect_text(COMMAND, {}, "memoranda-example")
+    assert "claude mcp add --scope user memoranda-example -- " in text
+    assert list(json.loads(text[text.index("{") :])["mcpServers"]) == ["memoranda-example"]
+
+
+def test_command_line_runs_anywhere_and_finds_the_same_configuration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BASIC_MEMORY_CONFIG_DIR", "/data/con fig")
+    assert shlex.split(command_line("search", "two words", project="My Notes")) == [
+        "BASIC_MEMORY_CONFIG_DIR=/data/con fig", *program(), "search", "two words", "--project", "My Notes",
+    ]  # fmt: skip
+    monkeypatch.delenv("BASIC_MEMORY_CONFIG_DIR")
+    assert shlex.split(command_line("status")) == [*program(), "status"]

@@ -38,6 +38,7 @@ def test_held_deletions_say_what_to_do() -> None:
     text = report_text("my notes", SyncReport(held_deletions=(A, B)))
     assert "2 notes" in text
     assert "memoranda reindex --project 'my notes'" in text
+    assert "1 note is gone" in report_text("my notes", SyncReport(held_deletions=(A,)))
 
 
 def test_skipped_is_part_of_the_json() -> None:

@@ -25,7 +25,8 @@ def _group() -> None:
 def show(project: EveryProjectOption = None, as_json: JsonOption = False) -> None:
     """Print the settings in force and the files they come from.
 
-    Environment variables win over the file, the file wins over the defaults.
+    Environment variables win over the file, the file wins over the defaults; behind each value
+    stands which of them it comes from.
     """
     from memoranda.cli.output import write_json, write_text
     from memoranda.config import (
@@ -37,21 +38,20 @@ def show(project: EveryProjectOption = None, as_json: JsonOption = False) -> Non
     )
 
     settings = load_settings()
-    values = shown_settings(settings)
+    values, sources = shown_settings(settings), value_sources(settings)
     if project:
-        chosen = find_project(configured_projects(settings), project)
-        values["projects"] = {
-            name: entry for name, entry in values["projects"].items() if name == chosen.name
-        }
+        chosen = find_project(configured_projects(settings), project).name
+        for shown in (values, sources):
+            shown["projects"] = {chosen: shown["projects"][chosen]}
     places = {
         "config_file": str(config_dir() / "config.json"),
         "config_folder": str(config_dir()),
         "log_file": str(log_file()),
     }
     if as_json:
-        write_json(places | {"settings": values})
+        write_json(places | {"settings": values, "sources": sources})
     else:
-        write_text("\n".join(_lines(places) + _lines(values)))
+        write_text("\n".join(_lines(places, {}) + _lines(values, sources)))
 
 
 def shown_settings(settings: Settings) -> dict[str, Any]:
@@ -60,6 +60,26 @@ def shown_settings(settings: Settings) -> dict[str, Any]:
     if values.get("database_url"):
         values["database_url"] = _without_password(values["database_url"])
     return values
+
+
+def value_sources(settings: Settings) -> dict[str, Any]:
+    """Setting -> "environment", "file" or "default"; for `projects` such a word for each project."""
+    from memoranda.config import config_file
+    from memoranda.settings import environment_values
+
+    environment, file = environment_values(), config_file().read()
+
+    def source(name: str) -> str:
+        if name in environment:
+            return "environment"
+        return "file" if file.get(name) is not None else "default"
+
+    sources: dict[str, Any] = {name: source(name) for name in settings.model_dump()}
+    of_environment = environment.get("projects", {})
+    sources["projects"] = {
+        name: "environment" if name in of_environment else "file" for name in settings.projects
+    }
+    return sources
 
 
 def _without_password(url: str) -> str:
@@ -72,15 +92,19 @@ def _without_password(url: str) -> str:
     return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:***@{host}"))
 
 
-def _lines(values: dict[str, Any]) -> list[str]:
+def _lines(values: dict[str, Any], sources: dict[str, Any]) -> list[str]:
     from json import dumps
 
     lines = []
     for name, value in values.items():
-        if isinstance(value, dict) and value:
-            lines.append(f"{name}:")
-            lines += [f"  {key} = {dumps(item, ensure_ascii=False)}" for key, item in value.items()]
-        else:
-            shown = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
-            lines.append(f"{name} = {shown}")
+        source = sources.get(name)
+        if isinstance(value, dict) and isinstance(source, dict):
+            lines.append(f"{name}:" if value else f"{name} = {{}}")
+            lines += [
+                f"  {key} = {dumps(item, ensure_ascii=False)}  ({source[key]})"
+                for key, item in value.items()
+            ]
+            continue
+        shown = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
+        lines.append(f"{name} = {shown}" + (f"  ({source})" if source else ""))
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,7 +19,10 @@ commands = typer.Typer(
 )
 
 NameArgument = Annotated[
-    str | None, typer.Argument(metavar="NAME", help="The project's name.", show_default=False)
+    str | None,
+    typer.Argument(
+        metavar="NAME", help="The project's name; or give --project.", show_default=False
+    ),
 ]
 NameOption = Annotated[
     str | None, typer.Option("--project", "-p", metavar="NAME", help="The same as NAME.")
@@ -30,24 +32,26 @@ NameOption = Annotated[
 @commands.command("list")
 def list_projects(project: EveryProjectOption = None, as_json: JsonOption = False) -> None:
     """List the projects with their sizes."""
-    from memoranda.cli.output import table, write_json, write_text
+    from memoranda.cli.command_line import command_line
+    from memoranda.cli.output import table, write_json, write_note, write_text
+    from memoranda.cli.selection import default_project
     from memoranda.cli.session import with_container
 
-    async def work(container: Container) -> tuple[ProjectSummary, ...]:
+    async def work(container: Container) -> tuple[tuple[ProjectSummary, ...], str]:
         summaries = await container.project_service.list()
-        if project is None:
-            return summaries
-        chosen = container.find_project(project)
-        return tuple(summary for summary in summaries if summary.project.name == chosen.name)
+        if project is not None:
+            chosen = container.find_project(project)
+            summaries = tuple(each for each in summaries if each.project.name == chosen.name)
+        return summaries, default_project(container)[1]
 
-    summaries = with_container(work)
+    summaries, trouble = with_container(work)
     if as_json:
         from memoranda.render.projects import projects_data
 
         write_json(projects_data(summaries))
         return
     if not summaries:
-        write_text("No project is configured. Begin with: memoranda up PATH")
+        write_text(f"No project is configured. Begin with: {command_line('up', 'PATH')}")
         return
     rows = [
         (
@@ -59,6 +63,8 @@ def list_projects(project: EveryProjectOption = None, as_json: JsonOption = Fals
         for summary in summaries
     ]
     write_text(table(("NAME (* default)", "NOTES", "STATUS", "FOLDER"), rows))
+    if trouble:
+        write_note(f"note: {trouble}")
 
 
 @commands.command()
@@ -71,25 +77,30 @@ def add(
     as_json: JsonOption = False,
 ) -> None:
     """Add a folder of notes as a project (without indexing it; `memoranda up` does both)."""
-    from memoranda.cli.output import write_json, write_text
-    from memoranda.cli.selection import absolute_folder
+    from memoranda.cli.command_line import command_line
+    from memoranda.cli.output import write_json, write_note, write_text
+    from memoranda.cli.selection import absolute_folder, nesting
     from memoranda.cli.session import with_container
 
     folder = absolute_folder(path)
 
-    async def work(container: Container) -> tuple[ProjectSummary, bool]:
-        return await container.project_service.create(name, str(folder), set_default=default)
+    async def work(container: Container) -> tuple[ProjectSummary, bool, list[str]]:
+        service = container.project_service
+        summary, created = await service.create(name, str(folder), set_default=default)
+        return summary, created, nesting(summary.project, container.projects())
 
-    summary, created = with_container(work)
+    summary, created, notes = with_container(work)
     if as_json:
         from memoranda.render.projects import project_data
 
-        write_json(project_data(summary) | {"created": created})
+        write_json(project_data(summary) | {"created": created, "notes": notes})
         return
     project = summary.project
     done = "Added" if created else "Already there:"
+    for note in notes:
+        write_note(f"note: {note}")
     write_text(f"{done} project {project.name} for {project.path}.")
-    write_text(f"Index it with: memoranda sync --project {shlex.quote(project.name)}")
+    write_text(f"Index it with: {command_line('sync', project=project.name)}")
 
 
 @commands.command()
@@ -103,15 +114,17 @@ def remove(
 ) -> None:
     """Remove a project from the configuration. No note is ever deleted."""
     from memoranda.cli.output import write_json, write_text
+    from memoranda.cli.selection import default_project
     from memoranda.cli.session import with_container
     from memoranda.config import database_path
 
     wanted = _one_name(name, project)
 
-    async def work(container: Container) -> Project:
-        return await container.project_service.remove(wanted)
+    async def work(container: Container) -> tuple[Project, tuple[Project | None, str]]:
+        removed = await container.project_service.remove(wanted)
+        return removed, default_project(container)
 
-    removed = with_container(work)
+    removed, (now, trouble) = with_container(work)
     deleted = _delete_database(database_path(removed)) if delete_index else []
     if as_json:
         write_json(
@@ -120,6 +133,7 @@ def remove(
                 "path": str(removed.path),
                 "removed": True,
                 "index_deleted": bool(deleted),
+                "default_project": now.name if now else None,
             }
         )
         return
@@ -128,6 +142,10 @@ def remove(
         write_text(f"Deleted its index {database_path(removed)}.")
     elif database_path(removed).exists():
         write_text(f"Its index {database_path(removed)} is kept.")
+    if now is None:
+        write_text(f"{trouble[:1].upper()}{trouble[1:]}.")
+    else:
+        write_text(f"The default project is {'now ' if removed.is_default else ''}{now.name}.")
 
 
 @commands.command()
@@ -135,7 +153,7 @@ def default(
     name: NameArgument = None, project: NameOption = None, as_json: JsonOption = False
 ) -> None:
     """Make a project the one that is meant when none is named."""
-    from memoranda.cli.output import write_json, write_text
+    from memoranda.cli.output import write_json, write_note, write_text
     from memoranda.cli.session import with_container
 
     wanted = _one_name(name, project)
@@ -145,14 +163,24 @@ def default(
 
     chosen = with_container(work)
     if as_json:
-        write_json({"name": chosen.name, "path": str(chosen.path), "is_default": True})
-    else:
+        write_json({"name": chosen.name, "path": str(chosen.path), "is_default": chosen.is_default})
+    elif chosen.is_default:
         write_text(f"The default project is {chosen.name}.")
+    else:
+        write_text(f"The default project in the configuration file is {chosen.name}.")
+        write_note("note: BASIC_MEMORY_DEFAULT_PROJECT in the environment names another, and wins")
 
 
 @commands.command()
 def info(
-    name: NameArgument = None, project: NameOption = None, as_json: JsonOption = False
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="The project's name; default: the default one.", show_default=False
+        ),
+    ] = None,
+    project: NameOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Say all about one project; without NAME about the default one."""
     from memoranda.cli.commands.status import print_status

@@ -30,7 +30,9 @@ def read(
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a note as it is in its file."""
+    """Print a note as it is in its file, or some of its lines."""
+    if not name.strip():
+        raise typer.BadParameter("name a note", param_hint="NAME")
     from memoranda.cli.freshness import WHOLE, brought_up_to_date
     from memoranda.cli.output import write_json, write_text
     from memoranda.cli.session import opened, with_container

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def search(
     query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="Words to find; may be empty with a filter.")
+        str, typer.Argument(metavar="QUERY", help="Words to find; may be left out with a filter.")
     ] = "",
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=200, help="Notes on a page.")
+        int, typer.Option("--limit", "-n", min=1, max=200, help="Notes on a page, 1 to 200.")
     ] = 10,
     page: Annotated[int, typer.Option("--page", min=1, max=10_000, help="Which page.")] = 1,
     note_types: Annotated[
@@ -43,7 +43,8 @@ def search(
         ),
     ] = None,
     mode: Annotated[
-        SearchType | None, typer.Option("--mode", help="How to search; default: the best there is.")
+        SearchType | None,
+        typer.Option("--mode", help="fts, vector or hybrid; default: the best there is."),
     ] = None,
     project: ProjectOption = None,
     as_json: JsonOption = False,

@@ -38,21 +38,26 @@ def print_status(
     names: Sequence[str | None] | None, *, as_json: bool, as_list: bool = True
 ) -> None:
     """Print what is known about these projects (None: the default one), or about all."""
-    from memoranda.cli.output import write_json, write_text
+    from memoranda.cli.command_line import command_line
+    from memoranda.cli.output import write_json, write_note, write_text
+    from memoranda.cli.selection import default_project
     from memoranda.cli.session import with_container
 
-    async def work(container: Container) -> list[_Status]:
+    async def work(container: Container) -> tuple[list[_Status], str]:
         wanted = names if names is not None else [each.name for each in container.projects()]
-        return [await _look(container, name) for name in wanted]
+        looks = [await _look(container, name) for name in wanted]
+        return looks, default_project(container)[1]
 
-    found = with_container(work)
+    found, trouble = with_container(work)
     if as_json:
         data = [_json(each) for each in found]
         write_json({"projects": data} if as_list else data[0])
     elif found:
         write_text("\n\n".join(_text(each) for each in found))
+        if trouble:
+            write_note(f"note: {trouble}")
     else:
-        write_text("No project is configured. Begin with: memoranda up PATH")
+        write_text(f"No project is configured. Begin with: {command_line('up', 'PATH')}")
 
 
 async def _look(container: Container, name: str | None) -> _Status:
@@ -93,8 +98,10 @@ def _json(status: _Status) -> dict[str, Any]:
 
 
 def _text(status: _Status) -> str:
+    from memoranda.cli.command_line import command_line
     from memoranda.cli.output import listed, size
     from memoranda.cli.reports import failure_lines
+    from memoranda.render.notes import count
 
     info = status.info
     project, counts = info.project, info.counts
@@ -107,7 +114,8 @@ def _text(status: _Status) -> str:
     synced = f"{info.last_full_sync:%Y-%m-%d %H:%M:%S} UTC" if info.last_full_sync else "never"
     lines += [
         f"  notes     {counts.notes:,}",
-        f"  facts     {counts.observations:,} observations, {counts.relations:,} relations "
+        f"  facts     {count(counts.observations, 'observation')}, "
+        f"{count(counts.relations, 'relation')} "
         f"({counts.unresolved:,} unresolved)",
         f"  synced    {synced}",
         f"  index     {info.database_path} ({size(info.database_bytes)})",
@@ -124,7 +132,7 @@ def _text(status: _Status) -> str:
         lines += listed("skipped", [f"{item.path}: {item.reason}" for item in status.scan.skipped])
         missing = len(status.scan.files) - counts.notes - len(info.failures)
         if missing:
-            lines.append(
-                f"  behind    the folder has {len(status.scan.files):,} notes; run: memoranda sync"
-            )
+            there = count(len(status.scan.files), "note")
+            run = command_line("sync", project=project.name)
+            lines.append(f"  behind    the folder has {there}; run: {run}")
     return "\n".join(lines)

@@ -20,7 +20,7 @@ def sync(project: EveryProjectOption = None, as_json: JsonOption = False) -> int
     make the command fail; a folder that is missing does, and so does a folder of which no file
     could be read.
     """
-    from memoranda.cli.errors import FAILED, report
+    from memoranda.cli.errors import FAILED, hint, report
     from memoranda.cli.output import write_json, write_text
     from memoranda.cli.reports import nothing_read, report_json, report_text
     from memoranda.cli.session import with_container
@@ -38,7 +38,7 @@ def sync(project: EveryProjectOption = None, as_json: JsonOption = False) -> int
             {
                 "projects": [report_json(synced.name, result) for synced, result in done],
                 "errors": [
-                    {"code": error.code, "message": error.message, "hint": error.hint}
+                    {"code": error.code, "message": error.message, "hint": hint(error)}
                     for error in errors
                 ],
             }
@@ -47,7 +47,7 @@ def sync(project: EveryProjectOption = None, as_json: JsonOption = False) -> int
         for synced, result in done:
             write_text(report_text(synced.name, result))
         for error in errors:
-            report(error.code, error.message, hint=error.hint, as_json=False)
+            report(error.code, error.message, hint=hint(error), as_json=False)
     failed = errors or any(nothing_read(result) for _, result in done)
     return FAILED if failed else 0
 

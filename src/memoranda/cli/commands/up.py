@@ -22,11 +22,25 @@ _NEWEST = 200
 
 @dataclass(frozen=True, slots=True)
 class _Done:
+    """What was done. `notes` are sentences about what may surprise; `default` is how to change it."""
+
     project: Project
     created: bool
     report: SyncReport
     counts: Counts
     sample: SearchResults | None
+    default_name: str | None
+    default: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Connection:
+    """What a client must be told."""
+
+    command: list[str]
+    environment: dict[str, str]
+    entry: str
 
 
 def up(
@@ -41,6 +55,10 @@ def up(
             help="Name of a new project; default: the folder's name.",
         ),
     ] = None,
+    entry: Annotated[
+        str,
+        typer.Option("--entry", metavar="NAME", help="What clients shall call the server."),
+    ] = "memoranda",
     as_json: JsonOption = False,
 ) -> int:
     """Index a folder of notes and say how to connect an assistant.
@@ -48,45 +66,90 @@ def up(
     Adds the folder as a project if it is new, indexes it, prints what was found, a sample search
     and what to paste into a client. Run again, it brings the index up to date. No note is changed.
     """
-    from memoranda.cli.connect import needed_environment, server_command
+    from memoranda.cli.command_line import needed_environment
+    from memoranda.cli.connect import server_command
     from memoranda.cli.errors import FAILED
-    from memoranda.cli.output import write_json, write_text
+    from memoranda.cli.output import write_json, write_note, write_text
     from memoranda.cli.reports import nothing_read
     from memoranda.cli.selection import absolute_folder
     from memoranda.cli.session import with_container
     from memoranda.config import config_dir
 
+    if name is not None and not name.strip():
+        raise typer.BadParameter("give the project a name", param_hint="--name")
     folder = absolute_folder(path)
 
     async def work(container: Container) -> _Done:
         return await _up(container, folder, name)
 
     done = with_container(work)
-    command, environment = server_command(), needed_environment(config_dir())
+    connection = _Connection(server_command(), needed_environment(config_dir()), entry)
     if as_json:
-        write_json(_json(done, command, environment))
+        write_json(_json(done, connection))
     else:
-        write_text(_text(done, command, environment))
+        for note in done.notes:
+            write_note(f"note: {note}")
+        write_text(_text(done, connection))
     return FAILED if nothing_read(done.report) else 0
 
 
 async def _up(container: Container, folder: Path, name: str | None) -> _Done:
     from memoranda.cli.progress import progress_bar
-    from memoranda.cli.selection import unique_name
+    from memoranda.cli.selection import default_project, nesting, projects_at, unique_name
     from memoranda.cli.session import opened
 
-    known = [project for project in container.projects() if project.path == folder]
+    known = projects_at(folder, container.projects())
     if known:
-        project = next((each for each in known if each.is_active), known[0])
+        project = known[0]
+        notes = _known_notes(project, name)
     else:
         wanted = name or unique_name(folder.name, container.projects())
         project = (await container.project_service.create(wanted, str(folder)))[0].project
+        notes = _name_notes(project, folder, name) + nesting(project, container.projects())
     workspace = await opened(container, project)
     with progress_bar(f"Indexing {project.name}") as progress:
         report = await workspace.sync.full_sync(progress=progress)
+    default, trouble = default_project(container)
     return _Done(
-        project, not known, report, await workspace.browse.counts(), await _sample(workspace)
+        project=project,
+        created=not known,
+        report=report,
+        counts=await workspace.browse.counts(),
+        sample=await _sample(workspace),
+        default_name=default.name if default else None,
+        default=_default_text(project, default, trouble),
+        notes=tuple(notes),
     )
+
+
+def _known_notes(project: Project, name: str | None) -> list[str]:
+    from memoranda.config import project_permalink
+
+    if name is None or project_permalink(name.strip()) == project.permalink:
+        return []
+    return [
+        f"this folder is already the project {project.name}, and keeps that name "
+        f"(to change it, remove the project and repeat this command)"
+    ]
+
+
+def _name_notes(project: Project, folder: Path, name: str | None) -> list[str]:
+    if name is not None or project.name == folder.name:
+        return []
+    return [
+        f"the folder's name {folder.name!r} is taken or cannot be used, so the project is called "
+        f"{project.name} (to choose a name, remove the project and repeat this command with --name)"
+    ]
+
+
+def _default_text(project: Project, default: Project | None, trouble: str) -> str:
+    from memoranda.cli.command_line import command_line
+
+    if default is not None and default.name == project.name:
+        return ""
+    what = f"the default project is {default.name}" if default else trouble
+    change = command_line("project", "default", project.name)
+    return f"{what[:1].upper()}{what[1:]}; make this one the default with: {change}"
 
 
 async def _sample(workspace: Workspace) -> SearchResults | None:
@@ -106,15 +169,18 @@ async def _sample(workspace: Workspace) -> SearchResults | None:
     return results if results.hits else None
 
 
-def _json(done: _Done, command: list[str], environment: dict[str, str]) -> dict[str, object]:
+def _json(done: _Done, connection: _Connection) -> dict[str, object]:
     from memoranda.cli.connect import claude_command, client_configuration
     from memoranda.cli.reports import report_json
     from memoranda.render.search import results_data
 
+    command, environment, entry = connection.command, connection.environment, connection.entry
     return {
         "project": done.project.name,
         "path": str(done.project.path),
         "created": done.created,
+        "default_project": done.default_name,
+        "notes": list(done.notes),
         "counts": {
             "notes": done.counts.notes,
             "observations": done.counts.observations,
@@ -126,39 +192,56 @@ def _json(done: _Done, command: list[str], environment: dict[str, str]) -> dict[
         "sync": report_json(done.project.name, done.report),
         "sample": results_data(done.sample, done.project) if done.sample else None,
         "connect": {
-            "claude_code": claude_command(command, environment),
-            "configuration": client_configuration(command, environment),
+            "claude_code": claude_command(command, environment, entry),
+            "configuration": client_configuration(command, environment, entry),
         },
     }
 
 
-def _text(done: _Done, command: list[str], environment: dict[str, str]) -> str:
+def _text(done: _Done, connection: _Connection) -> str:
+    from memoranda.cli.command_line import command_line
     from memoranda.cli.connect import connect_text
     from memoranda.cli.reports import report_text
 
-    counts, project = done.counts, done.project
+    project = done.project
+    option = None if not done.default else project.name
     parts = [
-        f"Project {project.name}{' (default)' if project.is_default else ''}: {project.path}",
+        f"Project {project.name}{'' if done.default else ' (default)'}: {project.path}",
+        *([done.default] if done.default else []),
         report_text(project.name, done.report, details=not done.created),
-        f"Indexed: {counts.notes:,} notes, {counts.observations:,} observations, "
-        f"{counts.links:,} links, {counts.relations:,} relations "
-        f"({counts.unresolved:,} to notes that do not exist)",
+        _indexed(done),
     ]
-    if counts.problems:
+    if done.counts.problems:
+        see = command_line("status", project=option)
         parts.append(
-            f"Header not usable: {counts.problems:,}, indexed all the same (see: memoranda status)"
+            f"Header not usable: {done.counts.problems:,}, indexed all the same (see: {see})"
         )
     if done.sample:
         from memoranda.render.search import results_text
 
-        parts += ["", f'A sample: memoranda search "{done.sample.query}"']
+        sample = command_line("search", done.sample.query, project=option)
+        parts += ["", f"A sample: {sample}"]
         parts += [
             f"  {line}"
             for line in results_text(done.sample).splitlines()
             if not line.startswith("More: ")
         ]
-    parts += ["", connect_text(command, environment)]
-    if environment:
-        folder = environment["BASIC_MEMORY_CONFIG_DIR"]
+    parts += ["", connect_text(connection.command, connection.environment, connection.entry)]
+    if connection.environment:
+        folder = connection.environment["BASIC_MEMORY_CONFIG_DIR"]
         parts.append(f"  The configuration and the index are in {folder}; hence the variable.")
     return "\n".join(parts)
+
+
+def _indexed(done: _Done) -> str:
+    from memoranda.render.notes import count
+
+    counts = done.counts
+    if not done.report.total_files and not counts.notes:
+        return "No .md file is in this folder yet."
+    missing = "a note that does not exist" if counts.unresolved == 1 else "notes that do not exist"
+    return (
+        f"Indexed: {count(counts.notes, 'note')}, {count(counts.observations, 'observation')}, "
+        f"{count(counts.links, 'link')}, {count(counts.relations, 'relation')} "
+        f"({counts.unresolved:,} to {missing})"
+    )
