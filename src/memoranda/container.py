@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from loguru import logger
 
 from memoranda.config import config_file, database_path, lock_folder
-from memoranda.db.engine import begin_write, open_engine
+from memoranda.db.engine import begin_read, begin_write, open_engine
 from memoranda.db.health import Prepared, prepare, rebuild
 from memoranda.errors import ConfigProblem, DatabaseProblem, ProjectConflict
 from memoranda.files.clock import SystemClock
@@ -26,7 +26,12 @@ from memoranda.model.sync import FileFailure, SyncReport, SyncState
 from memoranda.model.views import ProjectInfo
 from memoranda.ports import Clock, FullTextIndex, ProgressSink
 from memoranda.repositories.failure import FailureRepository
-from memoranda.repositories.project import LAST_FULL_SYNC, ProjectRepository, ensure_project
+from memoranda.repositories.project import (
+    LAST_FULL_SYNC,
+    ProjectRepository,
+    ensure_project,
+    known_project,
+)
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.store import Store, Tx
@@ -151,6 +156,8 @@ class Container:
             )
         open_one = self._workspaces.get(project.permalink)
         if open_one is not None and _is_usable(open_one, project):
+            if open_one.project != project:  # another name or default: nothing to open anew
+                open_one = self._workspaces[project.permalink] = replace(open_one, project=project)
             return open_one
         async with self._opening:
             open_one = self._workspaces.get(project.permalink)
@@ -181,8 +188,7 @@ class Container:
 def _is_usable(workspace: Workspace, project: Project) -> bool:
     return (
         not workspace.store.is_damaged
-        and workspace.project.path == project.path
-        and workspace.project.skips == project.skips
+        and (workspace.project.path, workspace.project.skips) == (project.path, project.skips)
         and workspace.database.exists()
     )
 
@@ -196,10 +202,12 @@ def _join(project: Project, clock: Clock, *, damaged: bool) -> Workspace:
         logger.warning("Project {}: {}", project.name, notice)
     engine = open_engine(database)
     try:
-        with begin_write(engine) as conn:
-            project_id = ensure_project(
-                conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION
-            )
+        with begin_read(engine) as conn:
+            project_id = known_project(conn, project)
+        if project_id is None:
+            with begin_write(engine) as conn:
+                now = clock.now().replace(tzinfo=None)
+                project_id = ensure_project(conn, project, now, INDEX_VERSION)
     except DatabaseProblem:
         engine.dispose()
         raise

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import unicodedata
 
 import pytest
 
@@ -182,13 +183,69 @@ async def test_read_gives_the_file_not_the_index(index):
     assert index.rows("SELECT content FROM entity") == [("new text [[b]]\n",)]
 
 
-async def test_read_of_a_file_that_is_gone_forgets_it(index):
+async def test_read_of_a_file_that_is_gone_is_refused_and_a_move_keeps_its_identity(index):
     file = index.write("a.md", "ghost\n")
     await index.sync.full_sync()
-    file.unlink()
+    before = index.rows("SELECT id, external_id FROM entity")
+    file.rename(index.root / "b.md")
     with pytest.raises(NoteNotFound):
         await index.notes.read("a")
-    assert index.rows("SELECT * FROM entity") == []
+    await index.sync.full_sync()
+    assert index.rows("SELECT id, external_id FROM entity") == before
+
+
+@pytest.mark.parametrize("title", ["Große Straße", "Λόγος Ὀδυσσεύς", "İstanbul", "ﬁne"])
+async def test_every_permalink_is_a_name_of_its_note(index, title):
+    index.write("x.md", f"---\ntitle: {title}\n---\n")
+    await index.sync.full_sync()
+    ((permalink,),) = index.rows("SELECT permalink FROM entity")
+    index.write("y.md", f"[[{permalink}]]\n")
+    await index.sync.full_sync()
+    for name in (permalink, f"memory://{permalink}", unicodedata.normalize("NFD", permalink)):
+        assert (await index.notes.read(name)).ref.title == unicodedata.normalize("NFC", title)
+    assert index.rows("SELECT count(to_id) FROM relation") == [(1,)]
+    await index.notes.delete(permalink)
+
+
+async def test_a_link_to_a_note_is_read_as_the_note(index):
+    index.write("real.md", "text\n")
+    (index.root / "alias.md").symlink_to(index.root / "real.md")
+    await index.sync.full_sync()
+    assert (await index.notes.read("alias.md")).ref.file_path == "real.md"
+    assert index.rows("SELECT file_path FROM entity") == [("real.md",)]
+
+
+async def test_what_the_scan_leaves_out_is_neither_read_nor_written(index):
+    index.write("node_modules/m/README.md", "not a note\n")
+    with pytest.raises(NoteNotFound):
+        await index.notes.read("node_modules/m/README.md")
+    with pytest.raises(InvalidArgument):
+        await index.notes.write(title="T", content="x", directory="node_modules/m")
+
+
+async def test_the_index_ends_with_the_last_bytes_whoever_indexes_last(index, monkeypatch):
+    """Two writers get the file in one order and the index in the other."""
+    index.write("n.md", "start\n")
+    await index.sync.full_sync()
+    real = index.store.write
+    held = asyncio.Event()
+
+    async def later(fn):
+        monkeypatch.setattr(index.store, "write", real)
+        held.set()
+        await second
+        return await real(fn)
+
+    monkeypatch.setattr(index.store, "write", later)
+    first = asyncio.create_task(index.notes.edit("n.md", Append("one\n")))
+
+    async def follow():
+        await held.wait()
+        return await index.notes.edit("n.md", Append("two\n"))
+
+    second = asyncio.create_task(follow())
+    await asyncio.gather(first, second)
+    assert index.rows("SELECT content FROM entity") == [("start\none\ntwo\n",)]
 
 
 async def test_read_of_a_file_the_index_does_not_know_yet(index):

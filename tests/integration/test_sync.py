@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 from pathlib import Path
@@ -8,9 +9,12 @@ import pytest
 from loguru import logger
 
 from memoranda.errors import RootMissing
+from memoranda.files.scan import inode_number, scan_folder
 from memoranda.model.note import ParsedNote
 from memoranda.model.sync import FailureKind, Scan
+from memoranda.repositories.entity import EntityRepository
 from memoranda.services.reading import ReadNote, read_note
+from memoranda.sync.sync_service import SyncService
 
 
 def tree_hash(root: Path) -> str:
@@ -139,8 +143,12 @@ async def test_identities_can_change_places_in_one_batch(index):
     index.write("b.md", "text b\n")
     await index.sync.full_sync()
     ids = dict(index.rows("SELECT file_path, id FROM entity"))
+    known = {
+        file.path: file
+        for file in index.store.read_now(lambda tx: EntityRepository(tx).known_files())
+    }
     swapped = [
-        read_note(*index.files.read(path)).as_input(ids[other])
+        read_note(*index.files.read(path)).as_seen(known[other])
         for path, other in (("a.md", "b.md"), ("b.md", "a.md"))
     ]
     await index.entities.index_many(swapped)
@@ -153,7 +161,12 @@ async def test_identities_can_change_places_in_one_batch(index):
 async def test_a_file_that_the_scan_missed_but_that_is_there_is_kept(index, monkeypatch):
     index.write("a.md", "saved again while the folder was scanned\n")
     await index.sync.full_sync()
-    monkeypatch.setattr("memoranda.sync.sync_service.scan_folder", lambda root, skips: Scan(()))
+    looks = [Scan(())]
+
+    def look(root, skips):
+        return looks.pop() if looks else scan_folder(root, skips=skips)
+
+    monkeypatch.setattr("memoranda.sync.sync_service.scan_folder", look)
     report = await index.sync.full_sync()
     assert report.deleted_files == ()
     assert index.rows("SELECT count(*) FROM entity") == [(1,)]
@@ -342,9 +355,9 @@ async def test_an_index_of_another_version_is_made_again_with_its_ids(index, mon
     index.write("a.md", "text\n")
     await index.sync.full_sync()
     before = index.rows("SELECT id, external_id FROM entity")
-    monkeypatch.setattr("memoranda.sync.sync_service.INDEX_VERSION", "another")
+    monkeypatch.setattr("memoranda.sync.sync_service.INDEX_VERSION", 10**9)
     report = await index.sync.full_sync()
-    assert report.modified_files == ("a.md",)
+    assert report.touched == 1
     assert index.rows("SELECT id, external_id FROM entity") == before
     assert (await index.sync.full_sync()).changes == 0
 
@@ -357,9 +370,129 @@ async def test_another_version_makes_the_names_again(index, monkeypatch):
     index.store.write_now(
         lambda tx: tx.conn.exec_driver_sql("UPDATE note_name SET key = 'stale'||key")
     )
-    monkeypatch.setattr("memoranda.sync.sync_service.INDEX_VERSION", "another")
+    monkeypatch.setattr("memoranda.sync.sync_service.INDEX_VERSION", 10**9)
     await index.sync.full_sync()
     assert index.snapshot() == before
+
+
+async def test_an_index_of_a_newer_version_is_left_alone(index, monkeypatch):
+    index.write("a.md", "text\n")
+    await index.sync.full_sync()
+    monkeypatch.setattr("memoranda.sync.sync_service.INDEX_VERSION", 1)
+    assert (await index.sync.full_sync()).touched == 0
+
+
+@pytest.mark.parametrize("how", ["reindex", "version"])
+async def test_everything_read_again_keeps_moves_and_forgives_failures(
+    make_index, monkeypatch, how
+):
+    index = make_index()
+    index.write("a.md", "text of its own\n")
+    await index.sync.full_sync()
+    before = index.rows("SELECT id, external_id FROM entity")
+    struck = make_index(read=faulty("poison"))
+    struck.write("bad.md", "poison\n")
+    for _ in range(3):
+        await struck.sync.full_sync()
+    (index.root / "a.md").rename(index.root / "b.md")
+    again = make_index()
+    if how == "reindex":
+        report = await again.sync.reindex()
+    else:
+        monkeypatch.setattr("memoranda.sync.sync_service.INDEX_VERSION", 10**9)
+        report = await again.sync.full_sync()
+    assert report.moved_files == (("a.md", "b.md"),)
+    assert report.new_files == ("bad.md",)
+    assert again.rows("SELECT id, external_id FROM entity WHERE file_path = 'b.md'") == before
+
+
+async def test_reindex_without_the_folder_leaves_the_index_as_it_is(index, tmp_path):
+    index.write("a.md", "text\n")
+    await index.sync.full_sync()
+    before = index.rows("SELECT * FROM entity")
+    index.root.rename(tmp_path / "elsewhere")
+    with pytest.raises(RootMissing):
+        await index.sync.reindex()
+    assert index.rows("SELECT * FROM entity") == before
+
+
+async def test_a_sync_never_overwrites_what_a_tool_indexed_meanwhile(make_index):
+    edits = []
+
+    def slow(data, state):
+        note = read_note(data, state)
+        if edits:  # a tool edits and indexes between the sync's reading and its writing
+            (index.root / "a.md").write_text(edits.pop())
+            newer = read_note(*index.files.read("a.md"))
+            asyncio.run(index.entities.index_many([newer.as_input()]))
+        return note
+
+    index = make_index()
+    index.write("a.md", "first\n")
+    await index.sync.full_sync()
+    other = make_index(read=slow)
+    index.write("a.md", "second, from outside\n")
+    edits.append("third, by a tool\n")
+    await other.sync.full_sync()
+    assert index.rows("SELECT content FROM entity") == [("third, by a tool\n",)]
+
+
+@pytest.mark.parametrize("is_move", [False, True])
+async def test_a_sync_never_takes_a_note_that_was_just_written_for_the_one_that_left(
+    make_index, monkeypatch, is_move
+):
+    index = make_index()
+    index.write("a.md", "old text\n")
+    await index.sync.full_sync()
+    if is_move:
+        (index.root / "a.md").rename(index.root / "b.md")
+    else:
+        (index.root / "a.md").unlink()
+    plan = SyncService._plan
+
+    def then_a_tool_writes(self, known, scan):
+        planned = plan(self, known, scan)
+        index.write("a.md", "new text by a tool\n")
+        newer = read_note(*index.files.read("a.md"))
+        asyncio.run(index.entities.index_many([newer.as_input()]))
+        return planned
+
+    monkeypatch.setattr(SyncService, "_plan", then_a_tool_writes)
+    await index.sync.full_sync()
+    rows = dict(index.rows("SELECT file_path, content FROM entity"))
+    assert rows["a.md"] == "new text by a tool\n"
+    assert rows.get("b.md") == ("old text\n" if is_move else None)
+
+
+async def test_a_move_and_a_new_note_at_the_old_path_in_one_batch(index):
+    index.write("a.md", "old\n")
+    await index.sync.full_sync()
+    (known,) = index.store.read_now(lambda tx: EntityRepository(tx).known_files())
+    (index.root / "a.md").rename(index.root / "b.md")
+    index.write("a.md", "new\n")
+    batch = [
+        read_note(*index.files.read("b.md")).as_seen(known),
+        read_note(*index.files.read("a.md")).as_input(),
+    ]
+    await index.entities.index_many(batch)
+    rows = index.rows(
+        "SELECT file_path, content, id = :i FROM entity ORDER BY 1", i=known.entity_id
+    )
+    assert rows == [("a.md", "new\n", 0), ("b.md", "old\n", 1)]
+
+
+async def test_a_note_that_becomes_a_folder_leaves_the_index(index):
+    index.write("a.md", "text\n")
+    await index.sync.full_sync()
+    (index.root / "a.md").unlink()
+    (index.root / "a.md").mkdir()
+    assert (await index.sync.full_sync()).deleted_files == ("a.md",)
+
+
+def test_an_inode_number_of_64_bits_fits_the_index(tmp_path):
+    status = tmp_path.stat()
+    huge = os.stat_result((status.st_mode, 2**64 - 1, *status[2:]))
+    assert 0 <= inode_number(huge) < 2**63
 
 
 async def test_reindex_repairs_what_the_index_has_lost(index):

@@ -31,6 +31,7 @@ from memoranda.errors import (
     RootMissing,
 )
 from memoranda.files.locks import exclusive
+from memoranda.files.scan import inode_number, is_note_path
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState
 
@@ -91,6 +92,17 @@ class FileService:
         if any(inside == skip or inside.startswith(skip + "/") for skip in self._skips):
             raise OutsideProject(path)
         return Path(real)
+
+    def canonical(self, path: NotePath) -> NotePath:
+        """The path that the scan gives the file: every symbolic link inside the project resolved."""
+        return NotePath(self.resolve(path).relative_to(os.path.realpath(self.root)).as_posix())
+
+    def state(self, path: NotePath) -> FileState | None:
+        """The file's state now, None when there is no such file. Raises as `resolve`."""
+        try:
+            return _state(path, self.resolve(path).stat())
+        except OSError:
+            return None
 
     def exists(self, path: NotePath) -> bool:
         """Whether there is a regular file. Raises as `resolve`, and `FileProblem` when nobody may know."""
@@ -223,11 +235,11 @@ class FileService:
             raise InvalidArgument(
                 "path", f"{relative} is not a note", hint="Notes are files that end in .md."
             )
-        if any(part.startswith(".") for part in relative.split("/")):
+        if not is_note_path(relative):
             raise InvalidArgument(
                 "path",
-                f"{relative} is hidden",
-                hint="Names that start with a dot are left out of the project.",
+                f"{relative} is left out of the project",
+                hint="Hidden names, node_modules and temporary files of editors hold no notes.",
             )
         return self.resolve(relative)
 
@@ -381,7 +393,9 @@ def _moment(status: os.stat_result) -> tuple[int, int, int, int]:
 
 
 def _state(path: NotePath, status: os.stat_result) -> FileState:
-    return FileState(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return FileState(
+        path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, inode_number(status)
+    )
 
 
 def _is_unicode(path: str) -> bool:

@@ -22,6 +22,21 @@ _NOT_NOTES = frozenset({"node_modules"})
 """Folders that never hold a person's notes, beside the hidden ones."""
 
 
+def is_note_path(path: str) -> bool:
+    """Whether the scan would take a regular file of this name: what tools may make or read as a note."""
+    *folders, name = path.split("/")
+    return (
+        name[-3:].lower() == ".md"
+        and not name.startswith((".", "~$"))
+        and not any(part[:1] == "." or part in _NOT_NOTES for part in folders)
+    )
+
+
+def inode_number(status: os.stat_result) -> int:
+    """The inode number as the index can store it: some file systems use all 64 bits."""
+    return status.st_ino & 0x7FFF_FFFF_FFFF_FFFF
+
+
 def scan_folder(root: Path, *, skips: Sequence[str] = ()) -> Scan:
     """All notes below a folder, sorted by path. Touches the disk, writes nothing, reads no file.
 
@@ -107,7 +122,11 @@ class _Walk:
                         s = entry.stat(follow_symlinks=False)
                         append(
                             FileState(
-                                NotePath(path), s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino
+                                NotePath(path),
+                                s.st_size,
+                                s.st_mtime_ns,
+                                s.st_ctime_ns,
+                                inode_number(s),
                             )
                         )
                 elif entry.is_symlink():
@@ -167,7 +186,7 @@ class _Walk:
                     status.st_size,
                     status.st_mtime_ns,
                     status.st_ctime_ns,
-                    status.st_ino,
+                    inode_number(status),
                 )
             )
 

@@ -103,6 +103,11 @@ def lookup_key(name: str) -> str:
     return name.removesuffix(".md").strip()
 
 
+def permalink_key(name: str) -> str:
+    """What two spellings of one permalink share: NFC, case-blind, without `/` at the ends."""
+    return unicodedata.normalize("NFC", name.strip().strip("/")).casefold()
+
+
 def normalized_target(name: str) -> str:
     """`to_name` of a relation: lower case, blanks to hyphens, `.md` dropped. Source: spec 3.4."""
     return lookup_key(name).replace(" ", "-")

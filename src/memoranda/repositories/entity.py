@@ -34,6 +34,7 @@ _STORED = select(
     entity.c.wanted_permalink,
     entity.c.permalink_class,
     entity.c.hashed_permalink,
+    entity.c.checksum,
 ).where(_MINE)
 _STORED_BY_PATH = _STORED.where(entity.c.file_path.in_(many("values")))
 _STORED_BY_ID = _STORED.where(entity.c.id.in_(many("values")))
@@ -59,7 +60,7 @@ _REWRITE = (
         }
     )
 )
-_FORGET = update(entity).where(_MINE).values(mtime_ns=-1, checksum="")
+_FORGET = update(entity).where(_MINE).values(ctime_ns=-1)
 _DELETE = delete(entity).where(entity.c.id.in_(many("values")))
 
 
@@ -75,6 +76,7 @@ class StoredEntity:
     wanted: Permalink
     strength: int
     hashed: Permalink
+    checksum: str
 
 
 class EntityRepository(ProjectScoped):
@@ -117,8 +119,8 @@ class EntityRepository(ProjectScoped):
             {"project": self._project_id, "values": values},
         )
         return [
-            StoredEntity(i, path, title, texts(aliases), permalink, wanted, strength, hashed)
-            for i, path, title, aliases, permalink, wanted, strength, hashed in rows
+            StoredEntity(i, path, title, texts(names), permalink, wanted, strength, hashed, sha)
+            for i, path, title, names, permalink, wanted, strength, hashed, sha in rows
         ]
 
     def allocate_ids(self, table: str) -> int:

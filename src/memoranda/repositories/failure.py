@@ -37,6 +37,12 @@ class FailureRepository(ProjectScoped):
             for path, reason, kind, sha, count, at in rows
         }
 
+    def clear(self) -> None:
+        """Forget every failure."""
+        self._conn.execute(
+            delete(file_failure).where(file_failure.c.project_id == self._project_id)
+        )
+
     def replace(self, cleared: Iterable[str], failures: Iterable[FileFailure]) -> None:
         """Forget the failures of these paths, then remember these."""
         failures = list(failures)

@@ -27,7 +27,19 @@ LAST_FULL_SYNC = "last_full_sync"
 """Keys of `index_meta`."""
 
 
-def ensure_project(conn: Connection, wanted: Project, now: datetime, index_version: str) -> int:
+def known_project(conn: Connection, wanted: Project) -> int | None:
+    """The id of the project's row if it is there and up to date: nothing has to be written."""
+    row = conn.execute(
+        select(project.c.id, project.c.name, project.c.path, project.c.is_default).where(
+            project.c.permalink == wanted.permalink
+        )
+    ).one_or_none()
+    if row is None or row[1:] != (wanted.name, str(wanted.path), wanted.is_default):
+        return None
+    return int(row.id)
+
+
+def ensure_project(conn: Connection, wanted: Project, now: datetime, index_version: int) -> int:
     """The id of the project's row, made or brought up to date. One project a database on SQLite.
 
     A new row remembers `index_version`: what the index will be made with.

@@ -25,14 +25,16 @@ _SOURCES_OF_NAMES = union_all(  # an OR of the three would use none of their ind
     )
 )
 _SOURCES_OF_TARGETS = select(link.c.entity_id).where(link.c.to_id.in_(many("values")))
-_MARK = update(entity).where(entity.c.links_dirty.is_(False)).values(links_dirty=True)
-_MARK_BY_NAMES = _MARK.where(entity.c.id.in_(_SOURCES_OF_NAMES))
-_MARK_BY_TARGETS = _MARK.where(entity.c.id.in_(_SOURCES_OF_TARGETS))
 _ANY_CLEAN = select(entity.c.id).where(_MINE, entity.c.links_dirty.is_(False)).limit(1)
 _DIRTY = select(entity.c.id, entity.c.file_path, entity.c.permalink).where(
     _MINE, entity.c.links_dirty
 )
-_ANY_DIRTY = _DIRTY.limit(1)
+_SOME_DIRTY = _DIRTY.order_by(entity.c.id).limit(bindparam("most"))
+_DIRTY_AMONG = _DIRTY.where(entity.c.id.in_(many("values")))
+_CLEAN_SOURCES = select(entity.c.id).where(entity.c.links_dirty.is_(False))
+_CLEAN_SOURCES_OF_NAMES = _CLEAN_SOURCES.where(entity.c.id.in_(_SOURCES_OF_NAMES))
+_CLEAN_SOURCES_OF_TARGETS = _CLEAN_SOURCES.where(entity.c.id.in_(_SOURCES_OF_TARGETS))
+_MARK = update(entity).where(entity.c.id.in_(many("values"))).values(links_dirty=True)
 _CLEAR_DIRTY = update(entity).where(entity.c.id.in_(many("values"))).values(links_dirty=False)
 _LINKS = (
     select(
@@ -158,28 +160,39 @@ class RelationRepository(ProjectScoped):
         self._in(_DELETE_LINKS, entity_ids)
         self._each(_INSERT_LINKS, rows)
 
-    def mark_dirty(self, *, keys: Collection[str], targets: Collection[int]) -> None:
-        """Mark the notes whose links may now mean something else.
+    def mark_dirty(self, *, keys: Collection[str], targets: Collection[int]) -> set[int]:
+        """Mark the notes whose links may now mean something else; returns those that were not marked.
 
         Args:
             keys: names that notes gained or lost.
             targets: notes that links point at and that are about to go.
         """
-        for chunk in in_chunks(keys):
-            self._conn.execute(_MARK_BY_NAMES, {"project": self._project_id, "values": chunk})
-        self._in(_MARK_BY_TARGETS, targets)
+        found: set[int] = set()
+        for statement, values in (
+            (_CLEAN_SOURCES_OF_NAMES, keys),
+            (_CLEAN_SOURCES_OF_TARGETS, targets),
+        ):
+            for chunk in in_chunks(values):
+                found.update(
+                    self._conn.execute(
+                        statement, {"project": self._project_id, "values": chunk}
+                    ).scalars()
+                )
+        self._in(_MARK, found)
+        return found
 
     def has_clean_notes(self) -> bool:
         """Whether any note's links were resolved already."""
         return self._conn.execute(_ANY_CLEAN, {"project": self._project_id}).first() is not None
 
-    def has_dirty(self) -> bool:
-        """Whether any note's links wait to be resolved."""
-        return self._conn.execute(_ANY_DIRTY, {"project": self._project_id}).first() is not None
+    def dirty(self, most: int) -> dict[int, tuple[NotePath, Permalink]]:
+        """At most so many of the notes whose links are to be resolved, by id."""
+        rows = self._conn.execute(_SOME_DIRTY, {"project": self._project_id, "most": most})
+        return {i: (NotePath(path), permalink) for i, path, permalink in rows}
 
-    def dirty(self) -> dict[int, tuple[NotePath, Permalink]]:
-        """The notes whose links are to be resolved, by id."""
-        rows = self._conn.execute(_DIRTY, {"project": self._project_id})
+    def dirty_among(self, ids: Sequence[int]) -> dict[int, tuple[NotePath, Permalink]]:
+        """Those of these notes whose links are to be resolved, by id."""
+        rows = self._conn.execute(_DIRTY_AMONG, {"project": self._project_id, "values": ids})
         return {i: (NotePath(path), permalink) for i, path, permalink in rows}
 
     def clear_dirty(self, ids: Iterable[int]) -> None:

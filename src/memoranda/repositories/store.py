@@ -21,7 +21,7 @@ from sqlalchemy import BindParameter, Executable, bindparam
 from sqlalchemy.engine import Connection, Engine
 
 from memoranda.db.engine import begin_read, begin_write
-from memoranda.errors import DatabaseBusy, DatabaseDamaged
+from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem
 from memoranda.ports import Clock
 
 T = TypeVar("T")
@@ -96,6 +96,7 @@ class Store:
         self._clock = clock
         self._writer = ThreadPoolExecutor(1, "memoranda-write")
         self.is_damaged = False
+        self._is_closed = False
         self._readers = ThreadPoolExecutor(3, "memoranda-read")
 
     @property
@@ -105,11 +106,23 @@ class Store:
 
     async def read(self, fn: Callable[[Tx], T]) -> T:
         """Run `fn` on a consistent snapshot."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self.read_now, fn)
+        return await self._run(self._readers, self.read_now, fn)
 
     async def write(self, fn: Callable[[Tx], T]) -> T:
         """Run `fn` in a write transaction; it may run again when another process was in the way."""
-        return await asyncio.get_running_loop().run_in_executor(self._writer, self.write_now, fn)
+        return await self._run(self._writer, self.write_now, fn)
+
+    async def _run(
+        self,
+        executor: ThreadPoolExecutor,
+        transaction: Callable[[Callable[[Tx], T]], T],
+        fn: Callable[[Tx], T],
+    ) -> T:
+        if self._is_closed:
+            raise DatabaseProblem(
+                "The index was just closed or opened anew", hint="Repeat the call in a moment."
+            )
+        return await asyncio.get_running_loop().run_in_executor(executor, transaction, fn)
 
     def read_now(self, fn: Callable[[Tx], T]) -> T:
         """`read` in the calling thread."""
@@ -137,6 +150,7 @@ class Store:
 
     def close(self) -> None:
         """Wait for the running transactions and close every connection."""
+        self._is_closed = True
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True)
         self._engine.dispose()

@@ -15,15 +15,17 @@ from datetime import UTC, datetime
 
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import NoteRef, ParsedNote
-from memoranda.model.sync import FileState
+from memoranda.model.sync import FileState, KnownFile
 from memoranda.ports import FullTextIndex
 from memoranda.repositories.entity import EntityRepository, StoredEntity
+from memoranda.repositories.failure import FailureRepository
 from memoranda.repositories.names import NameRepository
+from memoranda.repositories.project import INDEX_VERSION, ProjectRepository
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.items import indexed_note
-from memoranda.services.link_resolver import resolve_dirty
+from memoranda.services.link_resolver import resolve_links
 from memoranda.services.linking import Name, link_keys, names_of
 from memoranda.services.observations import write_observations
 from memoranda.services.permalinks import Claim, ClaimClass, assign, claim
@@ -36,14 +38,31 @@ class NoteInput:
     """A parsed file on its way into the index.
 
     Attributes:
-        entity_id: the identity it keeps although its path is new (a move); None: by path.
+        seen: for a sync, the row it saw: at this path, or at the old one of a move, whose identity the
+            note then keeps. None: it saw none.
+        is_guarded: drop the note when the rows are not as seen: somebody has indexed newer bytes since.
     """
 
     parsed: ParsedNote
     encoding: str
     state: FileState
     checksum: str
-    entity_id: int | None = None
+    seen: KnownFile | None = None
+    is_guarded: bool = False
+
+    @property
+    def moved_from(self) -> KnownFile | None:
+        """The row of the old path of a move."""
+        return self.seen if self.seen is not None and self.seen.path != self.state.path else None
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A note on its way out of the index; only if its row is still as described."""
+
+    entity_id: int
+    path: NotePath
+    checksum: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +84,7 @@ class _Entry:
 
 
 class EntityService:
-    """Spec 8.3 on top of the one writer (ADR 0001 says which method became which)."""
+    """Spec 8.3 on top of the one writer (docs/explanation/departures.md says which method became which)."""
 
     def __init__(self, store: Store, fulltext: FullTextIndex) -> None:
         self._store = store
@@ -75,24 +94,20 @@ class EntityService:
         self,
         notes: Sequence[NoteInput],
         *,
-        deleted: Collection[int] = (),
+        deleted: Collection[Gone] = (),
         resolve: bool = True,
     ) -> Applied:
         """Write these notes and remove the deleted ones, in one transaction.
 
         Args:
             notes: at most one per path.
-            deleted: entity ids.
+            deleted: notes whose files are gone.
             resolve: whether links are resolved now; if not, affected notes stay marked for
                 `LinkResolver.resolve_pending`.
         """
         return await self._store.write(
             lambda tx: apply(tx, self._fulltext, notes, deleted=deleted, resolve=resolve)
         )
-
-    async def delete_entity(self, entity_id: int) -> None:
-        """Remove one note from the index."""
-        await self.index_many([], deleted=[entity_id])
 
     async def get_by_file_path(self, path: str) -> NoteRef | None:
         """The note at exactly this path."""
@@ -104,14 +119,15 @@ def apply(
     fulltext: FullTextIndex,
     notes: Sequence[NoteInput],
     *,
-    deleted: Collection[int] = (),
+    deleted: Collection[Gone] = (),
     resolve: bool = True,
 ) -> Applied:
     """`EntityService.index_many` inside the caller's transaction."""
     entities, relations = EntityRepository(tx), RelationRepository(tx)
+    moves = [note.moved_from.entity_id for note in notes if note.moved_from is not None]
     stored = entities.stored(
         paths=[note.state.path for note in notes],
-        ids=[*(note.entity_id for note in notes if note.entity_id is not None), *deleted],
+        ids=[*moves, *(one.entity_id for one in deleted)],
     )
     entries, gone = _identify(notes, deleted, stored, entities)
     permalinks, others = _assign_permalinks(entities, entries, gone)
@@ -134,8 +150,9 @@ def apply(
     )
     gone_ids = [old.entity_id for old in gone]
     # A first sync marks every note anyway: one question then saves a hundred thousand look-ups.
+    concerned = {entry.entity_id for entry in entries}
     if (touched or gone_ids) and (len(entries) < _MANY or relations.has_clean_notes()):
-        relations.mark_dirty(keys=touched, targets=gone_ids)
+        concerned |= relations.mark_dirty(keys=touched, targets=gone_ids)
     fulltext.replace(
         tx.conn,
         (
@@ -148,7 +165,7 @@ def apply(
     fulltext.remove(tx.conn, gone_ids)
     resolved = 0
     if resolve:
-        resolved = resolve_dirty(tx)
+        resolved = resolve_links(tx, concerned)
     elif gone_ids:
         relations.delete_pointing_at(gone_ids)
     entities.delete(gone_ids)
@@ -157,40 +174,57 @@ def apply(
 
 def _identify(
     notes: Sequence[NoteInput],
-    deleted: Collection[int],
+    deleted: Collection[Gone],
     stored: Sequence[StoredEntity],
     entities: EntityRepository,
 ) -> tuple[list[_Entry], list[StoredEntity]]:
-    """Which row each note is, and which rows go.
+    """Which row each note is, and which rows go; notes and deletions that came too late are dropped.
 
     A note keeps the identity it brings along (a move) unless another note that stays lives at its path.
     """
     by_id = {old.entity_id: old for old in stored}
     by_path = {old.path: old for old in stored}
-    leaving = set(deleted) | {note.entity_id for note in notes if note.entity_id is not None}
-    gone = {i for i in deleted if i in by_id}
-    olds: list[StoredEntity | None] = []
+    gone = {one.entity_id for one in deleted if _is_as_seen(by_id.get(one.entity_id), one)}
+    moved: dict[NotePath, StoredEntity] = {}
+    for note in notes:
+        if (seen := note.moved_from) is not None:
+            row = by_id.get(seen.entity_id)
+            if row is not None and _is_as_seen(row, seen):
+                moved[note.state.path] = row
+    leaving = gone | {mine.entity_id for mine in moved.values()}
+    kept: list[tuple[NoteInput, StoredEntity | None]] = []
     for note in notes:
         there = by_path.get(note.state.path)
-        mine = by_id.get(note.entity_id) if note.entity_id is not None else None
-        if there is not None and (mine is None or there.entity_id not in leaving):
-            if mine is not None and mine is not there:
-                gone.add(mine.entity_id)
-            gone.discard(there.entity_id)
-            olds.append(there)
-        else:
-            olds.append(mine)
-            if mine is not None:
-                gone.discard(mine.entity_id)
-    next_id = entities.allocate_ids("entity") if None in olds else 0
+        if there is not None and there.entity_id in leaving:
+            there = None
+        if note.is_guarded and not _may_write(note, there):
+            continue
+        mine = moved.get(note.state.path)
+        if there is not None and mine is not None:
+            gone.add(mine.entity_id)
+        kept.append((note, there or mine))
+    gone -= {old.entity_id for _, old in kept if old is not None}
+    next_id = entities.allocate_ids("entity") if any(old is None for _, old in kept) else 0
     entries: list[_Entry] = []
-    for note, old in zip(notes, olds, strict=True):
-        if old is None:
+    for note, row in kept:
+        if row is None:
             entity_id, next_id = next_id, next_id + 1
         else:
-            entity_id = old.entity_id
-        entries.append(_Entry(note, entity_id, old, claim(note.parsed)))
+            entity_id = row.entity_id
+        entries.append(_Entry(note, entity_id, row, claim(note.parsed)))
     return entries, [by_id[i] for i in sorted(gone)]
+
+
+def _is_as_seen(row: StoredEntity | None, seen: Gone | KnownFile) -> bool:
+    return row is not None and (row.path, row.checksum) == (seen.path, seen.checksum)
+
+
+def _may_write(note: NoteInput, there: StoredEntity | None) -> bool:
+    """Whether the row at the note's path is the one the sync saw, or none where it saw none."""
+    expected = note.seen if note.moved_from is None else None
+    if there is None or expected is None:
+        return there is None and expected is None
+    return _is_as_seen(there, expected)
 
 
 def _assign_permalinks(
@@ -346,8 +380,12 @@ def _stored_names(row: StoredEntity) -> frozenset[Name]:
     return names_of(row.path, row.title, row.aliases, row.permalink, row.hashed)
 
 
-def forget_contents(tx: Tx) -> None:
-    """Make every file look changed and the names what this version makes of the rows; ids stay."""
+def forget_contents(tx: Tx, index_version: int) -> None:
+    """Make every file look changed, and the names what this version makes of the rows.
+
+    Ids, times and checksums stay, so that moves are still recognised; the failures of the old version
+    are forgiven. What is left to do is in the database, so an interrupted run goes on.
+    """
     entities, names = EntityRepository(tx), NameRepository(tx)
     names.clear()
     names.add(
@@ -356,6 +394,8 @@ def forget_contents(tx: Tx) -> None:
         for name in _stored_names(row)
     )
     entities.forget_contents()
+    FailureRepository(tx).clear()
+    ProjectRepository(tx).set_fact(INDEX_VERSION, index_version)
 
 
 def _link_rows(tx: Tx, entries: Iterable[_Entry]) -> list[dict[str, object]]:

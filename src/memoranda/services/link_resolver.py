@@ -7,13 +7,14 @@ is in the database, so an interrupted sync goes on where it stopped. Spec 8.7 (r
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 
 from memoranda.model.address import NotePath, Permalink, normalized_target
 from memoranda.repositories.names import NameRepository
 from memoranda.repositories.relation import RelationRepository, StoredLink, StoredRelation
 from memoranda.repositories.store import Store, Tx, in_chunks
-from memoranda.services.linking import Candidate, LinkKeys, NameKind, choose
+from memoranda.services.linking import Candidate, LinkKeys, Meaning, NameKind, choose
 
 _NOTES_AT_ONCE = 1000
 
@@ -27,34 +28,41 @@ class LinkResolver:
         self._store = store
 
     async def resolve_pending(self) -> int:
-        """Resolve what is waiting; returns how many links found their note."""
-        return await self._store.write(resolve_dirty)
+        """Resolve what is waiting, a bounded transaction at a time.
+
+        Returns:
+            How many links found their note.
+        """
+        resolved = 0
+        while ids := await self._store.read(_waiting):
+            resolved += await self._store.write(partial(resolve_links, ids=ids))
+        return resolved
 
 
-def resolve_dirty(tx: Tx) -> int:
-    """Resolve the links of every dirty note and bring its relations in line.
+def _waiting(tx: Tx) -> list[int]:
+    return list(RelationRepository(tx).dirty(_NOTES_AT_ONCE))
+
+
+def resolve_links(tx: Tx, ids: Collection[int]) -> int:
+    """Resolve the links of those of these notes that are dirty, and bring their relations in line.
 
     Returns:
         How many links pointed nowhere before and point at a note now.
     """
     relations = RelationRepository(tx)
-    dirty = relations.dirty()
     resolved = 0
-    for ids in in_chunks(dirty, _NOTES_AT_ONCE):
-        links = relations.links_of(ids)
+    for chunk in in_chunks(ids, _NOTES_AT_ONCE):
+        dirty = relations.dirty_among(chunk)
+        notes = list(dirty)
+        links = relations.links_of(notes)
         targets = _targets(links, dirty, NameRepository(tx))
-        changed = [
-            (link.entity_id, link.ordinal, to_id)
-            for link, to_id in zip(links, targets, strict=True)
-            if link.to_id != to_id
-        ]
-        resolved += sum(
-            link.to_id is None and to_id is not None
-            for link, to_id in zip(links, targets, strict=True)
+        pairs = list(zip(links, targets, strict=True))
+        relations.point_links(
+            (link.entity_id, link.ordinal, to_id) for link, to_id in pairs if link.to_id != to_id
         )
-        relations.point_links(changed)
-        _derive(tx, relations, ids, dirty, links, targets)
-        relations.clear_dirty(ids)
+        resolved += sum(link.to_id is None and to_id is not None for link, to_id in pairs)
+        _derive(tx, relations, notes, dirty, links, targets)
+        relations.clear_dirty(notes)
     return resolved
 
 
@@ -66,7 +74,7 @@ def _targets(
     links = list(links)
     keys = {key for link in links for key in (link.key, link.root_key, link.slug_key) if key}
     candidates = {
-        key: [Candidate(i, NameKind(kind), NotePath(path)) for i, kind, path in found]
+        key: Meaning([Candidate(i, NameKind(kind), NotePath(path)) for i, kind, path in found])
         for key, found in names.with_keys(keys).items()
     }
     return [

@@ -10,7 +10,7 @@ Source: FORMAT "Relations and links"; architecture row 17.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -19,6 +19,7 @@ from memoranda.model.address import (
     Permalink,
     folder,
     lookup_key,
+    permalink_key,
     slug,
     stem,
 )
@@ -54,6 +55,38 @@ class Candidate:
     path: NotePath
 
 
+class Nearest:
+    """Among notes of one name: the one in the link's own folder, else the one in the fewest folders.
+
+    Ties go by the alphabet. Built once for a name, so that a link costs one look-up however many notes
+    share the name.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        ordered = sorted(candidates, key=lambda c: (c.path.count("/"), c.path), reverse=True)
+        self._by_folder = {folder(c.path): c.entity_id for c in ordered}
+        self._best = ordered[-1].entity_id if ordered else None
+
+    def to(self, path: NotePath) -> int | None:
+        """The note that a link in the note at `path` means; None if nobody has the name."""
+        return self._by_folder.get(folder(path), self._best)
+
+
+class Meaning:
+    """What one key means: as a path, as the best kind of name, and as a slug that is one note's alone."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        named = [c for c in candidates if c.kind is not NameKind.SLUG]
+        best = min((c.kind for c in named), default=None)
+        self.path = Nearest([c for c in named if c.kind is NameKind.PATH])
+        self.name = Nearest([c for c in named if c.kind is best])
+        slugs = {c.entity_id for c in candidates if c.kind is NameKind.SLUG}
+        self.slug = slugs.pop() if len(slugs) == 1 else None
+
+
+_NOTHING = Meaning(())
+
+
 @dataclass(frozen=True, slots=True)
 class LinkKeys:
     """What resolution compares for one link.
@@ -76,8 +109,8 @@ def names_of(
     whole = lookup_key(path)
     names = {
         Name(whole, NameKind.PATH),
-        Name(permalink, NameKind.PERMALINK),
-        Name(hashed, NameKind.PERMALINK),
+        Name(permalink_key(permalink), NameKind.PERMALINK),
+        Name(permalink_key(hashed), NameKind.PERMALINK),
         Name(lookup_key(stem(path)), NameKind.FILE_NAME),
         Name(permalink.rpartition("/")[2], NameKind.SLUG),
     }
@@ -105,42 +138,21 @@ def link_keys(link: Link, path: NotePath) -> LinkKeys:
 
 
 def choose(
-    link: LinkKeys, form: LinkForm, path: NotePath, names: Mapping[str, Sequence[Candidate]]
+    link: LinkKeys, form: LinkForm, path: NotePath, names: Mapping[str, Meaning]
 ) -> int | None:
     """The entity a link means, or None.
 
     Kinds are tried in order; within a kind: same folder as the note, then fewest folders, then
     alphabetical. A slug counts only if it is one note's alone.
     """
-    here = names.get(link.key, ())
-    from_root = names.get(link.root_key, ()) if link.root_key is not None else ()
+    here = names.get(link.key, _NOTHING)
+    from_root = names.get(link.root_key, _NOTHING) if link.root_key is not None else _NOTHING
+    named = here
     if form is LinkForm.MARKDOWN or link.root_key is not None:
-        for candidates in (here, from_root):
-            if found := [c for c in candidates if c.kind is NameKind.PATH]:
-                return _nearest(found, path)
-        named = from_root or here
-    else:
-        named = here
-    best: NameKind | None = None
-    found = []
-    for candidate in named:
-        if candidate.kind is NameKind.SLUG:
-            continue
-        if best is None or candidate.kind < best:
-            best, found = candidate.kind, [candidate]
-        elif candidate.kind == best:
-            found.append(candidate)
-    if found:
-        return _nearest(found, path)
-    if link.slug_key:
-        same = {c.entity_id for c in names.get(link.slug_key, ()) if c.kind is NameKind.SLUG}
-        if len(same) == 1:
-            return same.pop()
-    return None
-
-
-def _nearest(candidates: Iterable[Candidate], path: NotePath) -> int:
-    here = folder(path)
-    return min(
-        candidates, key=lambda c: (folder(c.path) != here, c.path.count("/"), c.path)
-    ).entity_id
+        for meaning in (here, from_root):
+            if (found := meaning.path.to(path)) is not None:
+                return found
+        named = from_root if link.root_key in names else here
+    if (found := named.name.to(path)) is not None:
+        return found
+    return names.get(link.slug_key, _NOTHING).slug if link.slug_key else None

@@ -9,7 +9,15 @@ from __future__ import annotations
 import difflib
 
 from memoranda.errors import AmbiguousName, InvalidArgument, NoteNotFound
-from memoranda.model.address import Address, ById, ByName, lookup_key, parse_address, slug
+from memoranda.model.address import (
+    Address,
+    ById,
+    ByName,
+    lookup_key,
+    parse_address,
+    permalink_key,
+    slug,
+)
 from memoranda.model.note import NoteRef
 from memoranda.repositories.names import NameRepository
 from memoranda.repositories.refs import NoteRefRepository
@@ -48,7 +56,7 @@ def _by_name(tx: Tx, text: str, *, exact: bool) -> NoteRef:
         raise InvalidArgument(
             "path", "The name of the note is empty", hint="Give a permalink, a path or a title."
         )
-    literal_key = text.strip("/").casefold()
+    literal_key = permalink_key(text)
     found = NameRepository(tx).notes_named({key, literal_key})
     if permalinks := _of_kind(found, {literal_key}, NameKind.PERMALINK):
         return _one(text, permalinks)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from memoranda.errors import (
     Conflict,
@@ -20,6 +21,7 @@ from memoranda.errors import (
 )
 from memoranda.files.file_service import FileService, checksum
 from memoranda.files.names import safe_file_name
+from memoranda.files.scan import is_note_path
 from memoranda.markdown.source import encode
 from memoranda.markdown.writer import apply_edit, diff, new_note
 from memoranda.model.address import ByName, NotePath, parse_address
@@ -36,7 +38,7 @@ from memoranda.ports import FullTextIndex
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
-from memoranda.services.entity import apply
+from memoranda.services.entity import Gone, apply
 from memoranda.services.lookup import find_note, near_names, similar_notes
 from memoranda.services.observations import observation_permalinks
 from memoranda.services.reading import ReadNote, read_note
@@ -46,6 +48,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SIMILAR = 3
 _BACKLINKS = 50
 _RELATED = 10
+_CATCHING_UP = 3
 
 
 class NoteService:
@@ -102,13 +105,14 @@ class NoteService:
                 f"{directory!r} has a character that no folder should have",
                 hint="Separate folders with '/'.",
             )
-        if any(part.startswith(".") and part.strip(".") for part in folder.split("/")):
+        path = self._files.note_path(f"{folder}/{name}" if folder else name)
+        if not is_note_path(path):
             raise InvalidArgument(
                 "directory",
-                f"{directory!r} has a hidden folder, and hidden folders hold no notes",
-                hint="Choose a folder whose name does not begin with a dot.",
+                f"{directory!r} is a folder that holds no notes",
+                hint="Choose one that is not hidden and not node_modules.",
             )
-        return self._files.note_path(f"{folder}/{name}" if folder else name)
+        return self._files.canonical(path)
 
     def _put(
         self, path: NotePath, text: str, expected: str | None, *, replace: bool
@@ -174,10 +178,7 @@ class NoteService:
             return await self._store.write(lambda tx: self._reindex(tx, note)), note
         try:
             note = await asyncio.to_thread(self._load, ref.file_path)
-        except NoteNotFound:
-            await self._store.write(
-                lambda tx: apply(tx, self._fulltext, [], deleted=[ref.entity_id])
-            )
+        except NoteNotFound:  # gone, or moved: the next sync tells which, and keeps its identity
             near = await self._store.read(lambda tx: near_names(tx, name))
             raise NoteNotFound(name, near) from None
         if note.checksum != ref.checksum:
@@ -192,9 +193,8 @@ class NoteService:
         for candidate in (address.name, f"{address.name}.md"):
             if candidate.lower().endswith(".md") and "\x00" not in candidate:
                 path = self._files.note_path(candidate)
-                hidden = any(part.startswith(".") for part in path.split("/"))
-                if not hidden and self._files.exists(path):
-                    return path
+                if is_note_path(path) and self._files.exists(path):
+                    return self._files.canonical(path)
         return None
 
     def _load(self, path: NotePath) -> ReadNote:
@@ -304,7 +304,8 @@ class NoteService:
 
         def forget(tx: Tx) -> list[IncomingRelation]:
             backlinks = RelationRepository(tx).incoming(ref.entity_id)
-            apply(tx, self._fulltext, [], deleted=[ref.entity_id])
+            gone = Gone(ref.entity_id, ref.file_path, ref.checksum)
+            apply(tx, self._fulltext, [], deleted=[gone])
             return backlinks
 
         try:
@@ -331,9 +332,24 @@ class NoteService:
             )
 
         try:
-            return await self._store.write(index)
+            result = await self._store.write(index)
+            await self._catch_up(note.state)
         except DatabaseProblem as error:
             raise NotIndexed(note.state.path, error.message) from error
+        return result
+
+    async def _catch_up(self, indexed: FileState) -> None:
+        """Index the file again while it is not what was indexed: another writer's bytes came after.
+
+        The order in which two writers get the index need not be that in which they got the file.
+        """
+        for _ in range(_CATCHING_UP):
+            now = await asyncio.to_thread(self._files.state, indexed.path)
+            if now is None or now == indexed:
+                return
+            newer = await asyncio.to_thread(self._load, indexed.path)
+            await self._store.write(partial(self._reindex, note=newer))
+            indexed = newer.state
 
 
 def _items(ref: NoteRef, note: ReadNote) -> tuple[ObservationItem, ...]:

@@ -8,7 +8,7 @@ from memoranda.files.file_service import checksum
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.markdown.source import decode
 from memoranda.model.note import ParsedNote, SourceText
-from memoranda.model.sync import FileState
+from memoranda.model.sync import FileState, KnownFile
 from memoranda.services.entity import NoteInput
 
 
@@ -21,9 +21,15 @@ class ReadNote:
     source: SourceText
     parsed: ParsedNote
 
-    def as_input(self, entity_id: int | None = None) -> NoteInput:
-        """The same, on its way into the index."""
-        return NoteInput(self.parsed, self.source.encoding, self.state, self.checksum, entity_id)
+    def as_input(self) -> NoteInput:
+        """The same, on its way into the index whatever is there."""
+        return NoteInput(self.parsed, self.source.encoding, self.state, self.checksum)
+
+    def as_seen(self, seen: KnownFile | None) -> NoteInput:
+        """The same, only if the index is still as the sync saw it."""
+        return NoteInput(
+            self.parsed, self.source.encoding, self.state, self.checksum, seen, is_guarded=True
+        )
 
 
 def read_note(data: bytes, state: FileState) -> ReadNote:

@@ -120,7 +120,8 @@ class ProjectRegistry:
                     parameter="name",
                 )
             del values["projects"][project.name]
-            if values.get("default_project") == project.name:
+            default = values.get("default_project")
+            if isinstance(default, str) and project_permalink(default) == project.permalink:
                 del values["default_project"]
 
         self._update(change)

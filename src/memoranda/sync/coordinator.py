@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 from loguru import logger
 
-from memoranda.errors import MemorandaError
+from memoranda.errors import MemorandaError, NotReady
 from memoranda.model.sync import Progress, SyncPhase, SyncReport, SyncState
 from memoranda.ports import Clock, ProgressSink
 from memoranda.sync.sync_service import SyncService
@@ -32,6 +33,7 @@ class SyncCoordinator:
         self._state = SyncState()
         self._running: asyncio.Task[SyncReport] | None = None
         self._trusted_until: float | None = None
+        self._stopped = False
 
     @property
     def state(self) -> SyncState:
@@ -39,8 +41,8 @@ class SyncCoordinator:
         return self._state
 
     def start(self) -> None:
-        """Begin the first sync in the background, unless one ran or runs."""
-        if self._trusted_until is None and self._running is None:
+        """Begin the first sync in the background, unless one ran or runs, or the end has come."""
+        if self._trusted_until is None and self._running is None and not self._stopped:
             self._begin(None)
 
     async def fresh(self, *, patience_s: float = PATIENCE_S) -> SyncState:
@@ -49,7 +51,7 @@ class SyncCoordinator:
         Waits at most `patience_s` for the running sync, which goes on; a sync that fails is in the
         state, not raised: the index still answers.
         """
-        if self._running is None and not self._is_trusted():
+        if self._running is None and not self._is_trusted() and not self._stopped:
             self._begin(None)
         if self._running is not None:
             await asyncio.wait({self._running}, timeout=patience_s)
@@ -61,22 +63,17 @@ class SyncCoordinator:
         Raises:
             RootMissing, DatabaseProblem: as `SyncService.full_sync`.
         """
-        if self._running is None:
-            self._begin(progress)
-        running = self._running
-        if running is None:
-            raise AssertionError("a sync was just begun")
-        return await asyncio.shield(running)
+        return await asyncio.shield(self._running or self._begin(progress))
 
     async def reindex(self, *, progress: ProgressSink | None = None) -> SyncReport:
         """Read every file again and wait for the end."""
-        if self._running is not None:
+        while self._running is not None:
             await asyncio.wait({self._running})
-        self._begin(progress, everything=True)
-        return await self.sync_now()
+        return await asyncio.shield(self._begin(progress, everything=True))
 
     async def stop(self) -> None:
-        """End the running sync between two of its steps; idempotent."""
+        """End the running sync between two of its steps; none begins after that. Idempotent."""
+        self._stopped = True
         if (task := self._running) is not None:
             task.cancel()
             await asyncio.wait({task})
@@ -84,7 +81,13 @@ class SyncCoordinator:
     def _is_trusted(self) -> bool:
         return self._trusted_until is not None and self._clock.monotonic() < self._trusted_until
 
-    def _begin(self, progress: ProgressSink | None, *, everything: bool = False) -> None:
+    def _begin(
+        self, progress: ProgressSink | None, *, everything: bool = False
+    ) -> asyncio.Task[SyncReport]:
+        if self._stopped:
+            raise NotReady("The project is being closed", hint="Repeat the call in a moment.")
+        looked_at = self._clock.monotonic()
+
         def show(step: Progress) -> None:
             self._state = replace(self._state, progress=step)
             if progress is not None:
@@ -93,13 +96,18 @@ class SyncCoordinator:
         if self._state.phase is not SyncPhase.READY:
             self._state = replace(self._state, phase=SyncPhase.INDEXING)
         work = self._sync.reindex if everything else self._sync.full_sync
-        self._running = asyncio.create_task(work(progress=show), name=f"sync {self._name}")
-        self._running.add_done_callback(self._ended)
+        task = asyncio.create_task(work(progress=show), name=f"sync {self._name}")
+        task.add_done_callback(partial(self._ended, looked_at=looked_at))
+        self._running = task
+        return task
 
-    def _ended(self, task: asyncio.Task[SyncReport]) -> None:
+    def _ended(self, task: asyncio.Task[SyncReport], *, looked_at: float) -> None:
+        """What is trusted is the look at the folder, so the time counts from its beginning."""
         self._running = None
         is_good = not task.cancelled() and task.exception() is None
-        self._trusted_until = self._clock.monotonic() + (TRUSTED_S if is_good else RETRY_S)
+        self._trusted_until = (
+            looked_at + TRUSTED_S if is_good else self._clock.monotonic() + RETRY_S
+        )
         if task.cancelled():
             self._state = replace(self._state, progress=None)
             return

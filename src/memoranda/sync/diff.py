@@ -6,7 +6,7 @@ both came and went, `match_moves` pairs them by checksum. Source: spec 4.2 phase
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -86,14 +86,15 @@ def match_moves(
             arrived[checksum].append(one.state)
     moves: list[Moved] = []
     for checksum, states in arrived.items():
-        candidates = gone[checksum]
+        named: defaultdict[str, deque[KnownFile]] = defaultdict(deque)
+        for file in gone[checksum]:
+            named[stem(file.path)].append(file)
         left: list[FileState] = []
         for state in states:
-            named = next((k for k in candidates if stem(k.path) == stem(state.path)), None)
-            if named is None:
-                left.append(state)
+            if same := named[stem(state.path)]:
+                moves.append(Moved(same.popleft(), state))
             else:
-                candidates.remove(named)
-                moves.append(Moved(named, state))
-        moves += [Moved(k, state) for k, state in zip(candidates, left, strict=False)]
+                left.append(state)
+        rest = sorted((file for files in named.values() for file in files), key=lambda k: k.path)
+        moves += [Moved(file, state) for file, state in zip(rest, left, strict=False)]
     return tuple(sorted(moves, key=lambda move: move.state.path))

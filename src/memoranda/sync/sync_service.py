@@ -8,8 +8,7 @@ written by a tool meanwhile is at worst indexed twice, never taken for a deletio
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -38,19 +37,18 @@ from memoranda.repositories.failure import FailureRepository
 from memoranda.repositories.project import INDEX_VERSION as VERSION_KEY
 from memoranda.repositories.project import LAST_FULL_SYNC, ProjectRepository
 from memoranda.repositories.refs import NoteRefRepository
-from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
-from memoranda.services.entity import EntityService, forget_contents
+from memoranda.services.entity import EntityService, Gone, forget_contents
 from memoranda.services.items import ITEMS_VERSION
-from memoranda.services.link_resolver import resolve_dirty
+from memoranda.services.link_resolver import LinkResolver
 from memoranda.services.reading import ReadNote, read_note
 from memoranda.sync.breaker import is_tripped, strike
-from memoranda.sync.diff import diff, is_below, match_moves
+from memoranda.sync.diff import diff, match_moves
 
 BATCH_FILES = 500
 BATCH_BYTES = 8 * 1024 * 1024
-INDEX_VERSION = f"{PARSER_VERSION}.{ITEMS_VERSION}"
-"""What the index was made with; another value makes the next sync read every file again."""
+INDEX_VERSION = 1000 * PARSER_VERSION + ITEMS_VERSION
+"""What the index is made with; an index of an older one is read again whole, a newer one is left."""
 
 ReadOne = Callable[[bytes, FileState], ReadNote]
 
@@ -74,7 +72,6 @@ class _Memory:
     files: list[KnownFile]
     failures: dict[NotePath, FileFailure]
     facts: Mapping[str, object]
-    has_dirty: bool
 
 
 @dataclass(slots=True)
@@ -125,37 +122,44 @@ class SyncService:
         self._warned: set[tuple[NotePath, str]] = set()
         self._noted = False
 
-    async def full_sync(self, *, progress: ProgressSink | None = None) -> SyncReport:
+    async def full_sync(
+        self, *, progress: ProgressSink | None = None, everything: bool = False
+    ) -> SyncReport:
         """Scan the folder and apply every change; one at a time.
+
+        Args:
+            progress: told how far it is.
+            everything: read every file again, whatever its times say.
 
         Raises:
             RootMissing: the folder is not there or cannot be read; the index is left as it is.
             DatabaseProblem: or a subclass.
         """
         async with self._lock:
-            return await self._full_sync(progress or _silent)
+            return await self._full_sync(progress or _silent, everything=everything)
 
-    async def _full_sync(self, progress: ProgressSink) -> SyncReport:
+    async def _full_sync(self, progress: ProgressSink, *, everything: bool) -> SyncReport:
         started = self._clock.monotonic()
-        memory = await self._store.read(_remember)
-        if stale := memory.facts.get(VERSION_KEY) != INDEX_VERSION:
-            await self._store.write(forget_contents)
-            memory = await self._store.read(_remember)
-        scan = await asyncio.to_thread(scan_folder, self._root, skips=self._skips)
-        work, deleted = await asyncio.to_thread(self._plan, memory.files, scan)
         tally = _Tally()
+        memory = await self._store.read(_remember)
+        scan = await asyncio.to_thread(scan_folder, self._root, skips=self._skips)
+        if everything or _is_older(memory.facts.get(VERSION_KEY)):
+            await self._store.write(lambda tx: forget_contents(tx, INDEX_VERSION))
+            memory = await self._store.read(_remember)
+        tally.resolved = await LinkResolver(self._store).resolve_pending()
+        work, deleted = await asyncio.to_thread(self._plan, memory.files, scan)
         progress(Progress(0, len(work)))
         batches = list(_batches(work)) or [[]]
         done = 0
         for number, batch in enumerate(batches, 1):
-            gone = [one.entity_id for one in deleted] if number == len(batches) else []
-            if batch or gone or memory.has_dirty:
+            gone = deleted if number == len(batches) else []
+            if batch or gone:
                 await self._apply(batch, gone, memory, tally, resolve=len(batches) == 1)
             done += len(batch)
             progress(Progress(done, len(work)))
         if len(batches) > 1:
-            tally.resolved = await self._store.write(resolve_dirty)
-        await self._finish(scan, memory, tally, changed=bool(work or deleted or stale))
+            tally.resolved += await LinkResolver(self._store).resolve_pending()
+        await self._finish(scan, memory, tally, changed=bool(work or deleted))
         return SyncReport(
             new_files=tuple(sorted(tally.new)),
             modified_files=tuple(sorted(tally.modified)),
@@ -169,16 +173,14 @@ class SyncService:
             duration_s=self._clock.monotonic() - started,
         )
 
-    def _plan(self, known: Iterable[KnownFile], scan: Scan) -> tuple[list[_Work], list[KnownFile]]:
+    def _plan(self, known: Sequence[KnownFile], scan: Scan) -> tuple[list[_Work], list[Gone]]:
         """The files to read, and the rows to delete; reads a file only to recognise a move."""
         delta = diff(known, scan)
-        left_out = [skipped.path for skipped in scan.skipped]
-        missing = [
-            one
-            for one in delta.missing
-            if is_below(one.known.path, left_out)
-            or not os.path.lexists(self._root / one.known.path)
-        ]
+        missing = delta.missing
+        if missing:  # an atomic save or a rename may have hidden a file from a single look
+            again = scan_folder(self._root, skips=self._skips)
+            still = {one.known.path for one in diff(known, again).missing}
+            missing = tuple(one for one in missing if one.known.path in still)
         moves = {
             move.state.path: move.known
             for move in match_moves(missing, delta.new, self._checksums(missing, delta.new))
@@ -186,7 +188,11 @@ class SyncService:
         moved = {known.entity_id for known in moves.values()}
         work = [_Work(one.state, moves.get(one.state.path)) for one in delta.new]
         work += [_Work(one.state, one.known) for one in delta.modified]
-        return work, [one.known for one in missing if one.known.entity_id not in moved]
+        return work, [
+            Gone(one.known.entity_id, one.known.path, one.known.checksum)
+            for one in missing
+            if one.known.entity_id not in moved
+        ]
 
     def _checksums(self, missing: Sequence[Deleted], new: Sequence[New]) -> dict[NotePath, str]:
         """Checksums of the new files that may be a missing one: those of the same size."""
@@ -203,7 +209,7 @@ class SyncService:
     async def _apply(
         self,
         batch: Sequence[_Work],
-        gone: Sequence[int],
+        gone: Sequence[Gone],
         memory: _Memory,
         tally: _Tally,
         *,
@@ -211,7 +217,7 @@ class SyncService:
     ) -> None:
         """Read a batch and write it in one transaction; a note that spoils it is written off alone."""
         read = await asyncio.to_thread(self._read_all, batch, memory.failures, tally)
-        inputs = [note.as_input(_identity(work)) for work, note in read]
+        inputs = [note.as_seen(work.known) for work, note in read]
         try:
             applied = await self._entities.index_many(inputs, deleted=gone, resolve=resolve)
             tally.resolved += applied.links_resolved
@@ -220,13 +226,15 @@ class SyncService:
         except DatabaseProblem:
             raise
         except Exception as error:  # noqa: BLE001 - the batch is tried note by note, each fault counted
-            logger.warning("A batch of {} files failed: {}", len(read), type(error).__name__)
+            logger.opt(exception=error).warning(
+                "A batch of {} files failed and is tried file by file", len(read)
+            )
             await self._apply_singly(read, gone, memory, tally)
 
     async def _apply_singly(
         self,
         read: Sequence[tuple[_Work, ReadNote]],
-        gone: Sequence[int],
+        gone: Sequence[Gone],
         memory: _Memory,
         tally: _Tally,
     ) -> None:
@@ -234,7 +242,7 @@ class SyncService:
             await self._entities.index_many([], deleted=gone)
         for work, note in read:
             try:
-                await self._entities.index_many([note.as_input(_identity(work))])
+                await self._entities.index_many([note.as_seen(work.known)])
                 _count(tally, work, note)
             except DatabaseProblem:
                 raise
@@ -304,7 +312,8 @@ class SyncService:
     async def _finish(self, scan: Scan, memory: _Memory, tally: _Tally, *, changed: bool) -> None:
         """Remember failures and the time of this sync; an unchanged folder costs no write."""
         there = {state.path for state in scan.files}
-        cleared = [path for path in memory.failures if path in set(tally.good) or path not in there]
+        good = set(tally.good)
+        cleared = [path for path in memory.failures if path in good or path not in there]
         if not (changed or cleared or tally.failures) and self._noted:
             return
 
@@ -312,8 +321,6 @@ class SyncService:
             FailureRepository(tx).replace(cleared, tally.failures)
             project = ProjectRepository(tx)
             project.set_fact(LAST_FULL_SYNC, tx.now.isoformat())
-            if memory.facts.get(VERSION_KEY) != INDEX_VERSION:
-                project.set_fact(VERSION_KEY, INDEX_VERSION)
 
         await self._store.write(finish)
         self._noted = True
@@ -337,12 +344,12 @@ class SyncService:
         """Forget one file that is gone (spec 8.5); unknown paths are no error."""
         ref = await self._store.read(lambda tx: NoteRefRepository(tx).at(path))
         if ref is not None:
-            await self._entities.index_many([], deleted=[ref.entity_id])
+            gone = Gone(ref.entity_id, ref.file_path, ref.checksum)
+            await self._entities.index_many([], deleted=[gone])
 
     async def reindex(self, *, progress: ProgressSink | None = None) -> SyncReport:
         """Read every file again, whatever its times say; ids stay (spec 8.4 reindex_all)."""
-        await self._store.write(forget_contents)
-        return await self.full_sync(progress=progress)
+        return await self.full_sync(progress=progress, everything=True)
 
 
 def _remember(tx: Tx) -> _Memory:
@@ -350,16 +357,15 @@ def _remember(tx: Tx) -> _Memory:
         EntityRepository(tx).known_files(),
         FailureRepository(tx).all(),
         ProjectRepository(tx).facts(),
-        bool(RelationRepository(tx).has_dirty()),
     )
+
+
+def _is_older(version: object) -> bool:
+    return not isinstance(version, int) or version < INDEX_VERSION
 
 
 def _silent(progress: Progress) -> None:
     """The progress sink of who does not want to know."""
-
-
-def _identity(work: _Work) -> int | None:
-    return work.known.entity_id if work.known is not None and work.is_move else None
 
 
 def _count(tally: _Tally, work: _Work, note: ReadNote) -> None:

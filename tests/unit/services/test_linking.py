@@ -4,7 +4,7 @@ import pytest
 
 from memoranda.model.address import NotePath, Permalink, natural_permalink
 from memoranda.model.note import Link, LinkForm
-from memoranda.services.linking import Candidate, NameKind, choose, link_keys, names_of
+from memoranda.services.linking import Candidate, Meaning, NameKind, choose, link_keys, names_of
 
 NOTES = {
     1: ("Target.md", "Target", ()),
@@ -31,7 +31,8 @@ def index_of(notes):
 def resolve(target: str, source: str = "n.md", form: LinkForm = LinkForm.WIKI, notes=NOTES):
     link = Link(form, target, "links_to", 1, 0, 1)
     keys = link_keys(link, NotePath(source))
-    return choose(keys, form, NotePath(source), index_of(notes))
+    meanings = {key: Meaning(found) for key, found in index_of(notes).items()}
+    return choose(keys, form, NotePath(source), meanings)
 
 
 @pytest.mark.parametrize(
