@@ -63,11 +63,9 @@ def test_move_is_the_same_checksum_under_a_new_path():
 
 
 def test_equal_contents_pair_by_name_first():
-    missing = [known("t/1.md", i=1), known("t/2.md", i=2)]
-    assert moves(missing, {"u/2.md": "c", "u/0.md": "c"}) == {
-        "t/2.md": "u/2.md",
-        "t/1.md": "u/0.md",
-    }
+    missing = [known("a/1.md", i=1), known("b/2.md", i=2), known("c/3.md", i=3)]
+    found = moves(missing, {"d/2.md": "c", "e/1.md": "c", "f/9.md": "c"})
+    assert found == {"a/1.md": "e/1.md", "b/2.md": "d/2.md", "c/3.md": "f/9.md"}
 
 
 @given(

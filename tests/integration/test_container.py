@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from memoranda.config import load_settings
+from memoranda.container import Container, Workspace
+from memoranda.errors import (
+    ConfigProblem,
+    DatabaseDamaged,
+    DatabaseProblem,
+    NotReady,
+    ProjectConflict,
+    ProjectNotFound,
+)
+from memoranda.model.sync import SyncPhase
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A configuration folder of its own with the projects One and Two."""
+    monkeypatch.setenv("BASIC_MEMORY_CONFIG_DIR", str(tmp_path / "config"))
+    (tmp_path / "config").mkdir()
+    projects = {}
+    for name in ("One", "Two"):
+        folder = tmp_path / name.lower()
+        folder.mkdir()
+        (folder / "note.md").write_text(f"note of {name}\n")
+        projects[name] = {"path": str(folder)}
+    (tmp_path / "config" / "config.json").write_text(json.dumps({"projects": projects}))
+    return tmp_path
+
+
+@pytest.fixture
+async def container(home: Path):
+    container = await Container.open(load_settings())
+    yield container
+    await container.aclose()
+
+
+async def opened(container: Container, name: str = "One") -> Workspace:
+    workspace = await container.workspace(container.find_project(name))
+    await workspace.coordinator.sync_now()
+    return workspace
+
+
+@pytest.mark.spec("11")
+async def test_projects_are_resolved_by_name_default_and_never_guessed(container):
+    assert container.find_project("two").name == "Two"
+    assert container.find_project("").name == "One"
+    with pytest.raises(ProjectNotFound):
+        container.find_project("three")
+
+
+async def test_a_workspace_is_opened_once(container):
+    project = container.find_project("One")
+    first, second = await asyncio.gather(container.workspace(project), container.workspace(project))
+    assert first is second
+
+
+async def test_a_deleted_database_is_made_again(container, home):
+    workspace = await opened(container)
+    for file in workspace.database.parent.glob("memory.db*"):
+        file.unlink()
+    again = await opened(container)
+    assert again is not workspace
+    assert (await again.browse.counts()).notes == 1
+
+
+async def test_a_database_damaged_in_use_is_set_aside_and_made_again(container):
+    workspace = await opened(container)
+
+    def fail(tx):
+        raise DatabaseDamaged("the database disk image is malformed")
+
+    with pytest.raises(DatabaseDamaged):
+        await workspace.store.read(fail)
+    again = await opened(container)
+    assert (await again.browse.counts()).notes == 1
+    assert "kept as memory.damaged" in again.notice
+    assert list(workspace.database.parent.glob("memory.damaged*"))
+
+
+async def test_a_call_on_a_closed_workspace_is_told_to_come_again(container):
+    workspace = await opened(container)
+    await workspace.aclose()
+    with pytest.raises(DatabaseProblem):
+        await workspace.browse.counts()
+
+
+async def test_a_disabled_project_is_not_served(container, home):
+    config = home / "config" / "config.json"
+    values = json.loads(config.read_text())
+    values["projects"]["Two"]["is_active"] = False
+    config.write_text(json.dumps(values))
+    with pytest.raises(ProjectConflict):
+        await container.workspace(container.find_project("Two"))
+
+
+async def test_a_change_of_the_configuration_is_seen_and_a_broken_one_is_not_taken(container, home):
+    config = home / "config" / "config.json"
+    values = json.loads(config.read_text())
+    (home / "three").mkdir()
+    values["projects"]["Three"] = {"path": str(home / "three")}
+    config.write_text(json.dumps(values, indent=1))
+    assert [project.name for project in container.projects()] == ["One", "Two", "Three"]
+    config.write_text("{broken")
+    assert [project.name for project in container.projects()] == ["One", "Two", "Three"]
+    assert config.read_text() == "{broken"
+
+
+async def test_a_new_default_is_seen_without_opening_anything_anew(container):
+    workspace = await opened(container, "Two")
+    assert not workspace.project.is_default
+    await container.project_service.set_default("Two")
+    again = await container.workspace(container.find_project(None))
+    assert again.store is workspace.store
+    assert (await container.project_service.info("Two")).project.is_default
+
+
+async def test_a_project_inside_another_takes_its_notes_out_of_the_outer_index(container, home):
+    (home / "one" / "inner").mkdir()
+    (home / "one" / "inner" / "x.md").write_text("inner\n")
+    assert (await (await opened(container)).browse.counts()).notes == 2
+    await container.project_service.create("Inner", str(home / "one" / "inner"))
+    assert (await (await opened(container)).browse.counts()).notes == 1
+    assert (await (await opened(container, "Inner")).browse.counts()).notes == 1
+
+
+async def test_one_projects_trouble_does_not_hide_the_others(container, monkeypatch):
+    real = container.project_service._describe
+
+    async def describe(project):
+        if project.name == "One":
+            raise DatabaseProblem("cannot be opened")
+        return await real(project)
+
+    monkeypatch.setattr(container.project_service, "_describe", describe)
+    one, two = await container.project_service.list()
+    assert one.status == "failed: cannot be opened"
+    assert two.project.name == "Two"
+
+
+async def test_creating_the_same_project_twice_is_no_error_but_another_folder_is(container, home):
+    _, created = await container.project_service.create("New", str(home / "new"))
+    assert created
+    assert (home / "new").is_dir()
+    _, created = await container.project_service.create("New", str(home / "new"))
+    assert not created
+    with pytest.raises(ProjectConflict):
+        await container.project_service.create("new", str(home / "other"))
+    with pytest.raises(ProjectConflict):
+        await container.project_service.create("Twin", str(home / "one"))
+
+
+async def test_a_project_of_the_default_is_removed_with_the_default(container, home):
+    await container.project_service.set_default("Two")
+    await container.project_service.remove("two")
+    values = json.loads((home / "config" / "config.json").read_text())
+    assert "default_project" not in values
+    assert container.find_project(None).name == "One"
+    assert (home / "two" / "note.md").exists()
+
+
+async def test_a_backend_that_is_not_there_is_said(home, monkeypatch):
+    monkeypatch.setenv("BASIC_MEMORY_DATABASE_BACKEND", "postgres")
+    with pytest.raises(ConfigProblem):
+        await Container.open(load_settings())
+
+
+async def test_syncs_asked_for_at_once_run_one_after_the_other(container):
+    coordinator = (await opened(container)).coordinator
+    reports = await asyncio.gather(*(coordinator.reindex() for _ in range(3)))
+    assert [report.touched for report in reports] == [1, 1, 1]
+
+
+async def test_after_the_end_no_sync_begins(container):
+    coordinator = (await opened(container)).coordinator
+    running = asyncio.create_task(coordinator.reindex())
+    await asyncio.sleep(0)
+    await coordinator.stop()
+    with pytest.raises((asyncio.CancelledError, NotReady)):
+        await running
+    coordinator.start()
+    with pytest.raises(NotReady):
+        await coordinator.sync_now()
+
+
+async def test_a_failed_look_is_said_and_repeated_soon(container, home, monkeypatch):
+    coordinator = (await opened(container)).coordinator
+    monkeypatch.setattr("memoranda.sync.coordinator.RETRY_S", 0.0)
+    (home / "one").rename(home / "away")
+    coordinator._trusted_until = 0.0
+    state = await coordinator.fresh()
+    assert state.phase is SyncPhase.FAILED
+    assert "is not there" in (state.last_error or "") or state.last_error
+    (home / "away").rename(home / "one")
+    assert (await coordinator.fresh()).phase is SyncPhase.READY
+
+
+async def test_a_look_is_trusted_for_a_while(container, monkeypatch):
+    workspace = await opened(container)
+    monkeypatch.setattr(
+        workspace.sync, "full_sync", lambda **_: pytest.fail("the folder was looked at again")
+    )
+    assert (await workspace.coordinator.fresh()).phase is SyncPhase.READY
+
+
+async def test_waiting_for_a_running_sync_is_bounded(container, monkeypatch):
+    workspace = await opened(container)
+    gate = asyncio.Event()
+
+    async def slow(**_):
+        await gate.wait()
+
+    monkeypatch.setattr(workspace.sync, "full_sync", slow)
+    workspace.coordinator._trusted_until = 0.0
+    await asyncio.wait_for(workspace.coordinator.fresh(patience_s=0.01), 5)
+    assert workspace.coordinator._running is not None
+    await workspace.coordinator.stop()
