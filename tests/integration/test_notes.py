@@ -227,16 +227,16 @@ async def test_the_index_ends_with_the_last_bytes_whoever_indexes_last(index, mo
     """Two writers get the file in one order and the index in the other."""
     index.write("n.md", "start\n")
     await index.sync.full_sync()
-    real = index.store.write
+    real = index.store.write_then
     held = asyncio.Event()
 
-    async def later(fn):
-        monkeypatch.setattr(index.store, "write", real)
+    async def later(fn, after):
+        monkeypatch.setattr(index.store, "write_then", real)
         held.set()
         await second
-        return await real(fn)
+        return await real(fn, after)
 
-    monkeypatch.setattr(index.store, "write", later)
+    monkeypatch.setattr(index.store, "write_then", later)
     first = asyncio.create_task(index.notes.edit("n.md", Append("one\n")))
 
     async def follow():
@@ -375,11 +375,11 @@ async def test_an_empty_name_is_refused(index):
 
 
 async def test_a_busy_index_does_not_lose_the_write(index, monkeypatch):
-    async def busy(fn):
+    async def busy(fn, after):
         raise DatabaseBusy("another process holds the index")
 
     with monkeypatch.context() as patch:
-        patch.setattr(index.store, "write", busy)
+        patch.setattr(index.store, "write_then", busy)
         with pytest.raises(NotIndexed):
             await index.notes.write(title="Kept", content="x")
     assert (index.root / "kept.md").exists()

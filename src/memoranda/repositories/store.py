@@ -25,6 +25,7 @@ from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem
 from memoranda.ports import Clock
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 _ATTEMPTS = 3
 _BACKOFF_S = 0.1
@@ -112,12 +113,16 @@ class Store:
         """Run `fn` in a write transaction; it may run again when another process was in the way."""
         return await self._run(self._writer, self.write_now, fn)
 
+    async def write_then(self, fn: Callable[[Tx], T], after: Callable[[], U]) -> tuple[T, U]:
+        """`write`, and after the commit `after`, which may touch files, in the same thread hop."""
+        return await self._run(self._writer, lambda one: (self.write_now(one), after()), fn)
+
     async def _run(
         self,
         executor: ThreadPoolExecutor,
-        transaction: Callable[[Callable[[Tx], T]], T],
+        transaction: Callable[[Callable[[Tx], T]], U],
         fn: Callable[[Tx], T],
-    ) -> T:
+    ) -> U:
         if self._is_closed:
             raise DatabaseProblem(
                 "The index was just closed or opened anew", hint="Repeat the call in a moment."

@@ -332,23 +332,26 @@ class NoteService:
             )
 
         try:
-            result = await self._store.write(index)
-            await self._catch_up(note.state)
+            result, now = await self._store.write_then(
+                index, lambda: self._files.state(note.state.path)
+            )
+            await self._catch_up(note.state, now)
         except DatabaseProblem as error:
             raise NotIndexed(note.state.path, error.message) from error
         return result
 
-    async def _catch_up(self, indexed: FileState) -> None:
+    async def _catch_up(self, indexed: FileState, now: FileState | None) -> None:
         """Index the file again while it is not what was indexed: another writer's bytes came after.
 
         The order in which two writers get the index need not be that in which they got the file.
         """
         for _ in range(_CATCHING_UP):
-            now = await asyncio.to_thread(self._files.state, indexed.path)
             if now is None or now == indexed:
                 return
             newer = await asyncio.to_thread(self._load, indexed.path)
-            await self._store.write(partial(self._reindex, note=newer))
+            _, now = await self._store.write_then(
+                partial(self._reindex, note=newer), partial(self._files.state, indexed.path)
+            )
             indexed = newer.state
 
 
