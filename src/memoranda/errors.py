@@ -338,3 +338,7 @@ class DatabaseBusy(DatabaseProblem):
 
 class DatabaseDamaged(DatabaseProblem):
     """The database is foreign, newer than this program, or corrupt: it is set aside and rebuilt."""
+
+
+INDEX_TROUBLE = (DatabaseProblem, DiskFull)
+"""What a transaction on the index may raise; whatever was done to a file before it stands."""

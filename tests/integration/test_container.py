@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,26 @@ async def test_a_database_damaged_in_use_is_set_aside_and_made_again(container):
     assert (await again.browse.counts()).notes == 1
     assert "kept as memory.damaged" in again.notice
     assert list(workspace.database.parent.glob("memory.damaged*"))
+
+
+async def test_damage_that_a_raw_cursor_meets_is_told_as_damage(container):
+    workspace = await opened(container)
+
+    def fail(tx):
+        error = sqlite3.DatabaseError("database disk image is malformed")
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+
+    with pytest.raises(DatabaseDamaged):
+        await workspace.store.read(fail)
+    assert workspace.store.is_damaged
+
+
+async def test_a_project_is_added_where_the_file_says_null(container, home):
+    config = home / "config" / "config.json"
+    config.write_text('{"projects": null}')
+    _, created = await container.project_service.create("New", str(home / "new"))
+    assert created
 
 
 async def test_a_call_on_a_closed_workspace_is_told_to_come_again(container):

@@ -386,6 +386,36 @@ async def test_a_busy_index_does_not_lose_the_write(index, monkeypatch):
     assert (await index.sync.full_sync()).new_files == ("kept.md",)
 
 
+async def test_a_full_disk_of_the_index_never_denies_a_write_that_happened(index, monkeypatch):
+    index.write("gone.md", "x\n")
+    await index.sync.full_sync()
+
+    def full(tx, *args, **kwargs):
+        raise DiskFull("memory.db")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("memoranda.services.notes.apply", full)
+        with pytest.raises(NotIndexed):
+            await index.notes.write(title="Kept", content="x")
+        with pytest.raises(NotIndexed):
+            await index.notes.edit("gone", Append("more\n"))
+        with pytest.raises(NotIndexed):
+            await index.notes.delete("gone")
+    assert [path.name for path in index.root.iterdir()] == ["kept.md"]
+
+
+async def test_a_note_can_be_read_while_the_index_cannot_be_written(index, monkeypatch):
+    index.write("n.md", "old\n")
+    await index.sync.full_sync()
+    index.write("n.md", "new text\n")
+
+    async def busy(fn):
+        raise DatabaseBusy("another process holds the index")
+
+    monkeypatch.setattr(index.store, "write", busy)
+    assert (await index.notes.read("n")).text == "new text\n"
+
+
 async def test_a_full_disk_changes_nothing(index, monkeypatch):
     index.write("n.md", "keep me\n")
     await index.sync.full_sync()

@@ -3,12 +3,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from loguru import logger
 
-from memoranda.errors import RootMissing
+from memoranda.errors import DiskFull, RootMissing
 from memoranda.files.scan import inode_number, scan_folder
 from memoranda.model.note import ParsedNote
 from memoranda.model.sync import FailureKind, Scan
@@ -493,6 +494,40 @@ def test_an_inode_number_of_64_bits_fits_the_index(tmp_path):
     status = tmp_path.stat()
     huge = os.stat_result((status.st_mode, 2**64 - 1, *status[2:]))
     assert 0 <= inode_number(huge) < 2**63
+
+
+async def test_a_full_disk_of_the_index_is_no_fault_of_a_file(index, monkeypatch):
+    index.write("a.md", "text\n")
+
+    async def full(*args, **kwargs):
+        raise DiskFull("memory.db")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(index.entities, "index_many", full)
+        with pytest.raises(DiskFull):
+            await index.sync.full_sync()
+    assert index.rows("SELECT * FROM file_failure") == []
+
+
+@pytest.mark.parametrize("year", [1900, 2264, 9999])
+async def test_a_file_of_any_year_is_a_note(index, year):
+    file = index.write("far.md", "text\n")
+    seconds = int(datetime(year, 9, 15, tzinfo=UTC).timestamp())
+    try:
+        os.utime(file, (seconds, seconds))
+    except OverflowError:
+        pytest.skip("this file system has no such year")
+    report = await index.sync.full_sync()
+    assert (report.new_files, report.failures) == (("far.md",), ())
+    assert (await index.sync.full_sync()).touched == 0
+
+
+async def test_a_heading_that_is_a_whole_text_is_stored_once(index):
+    heading = "word " * 20_000
+    index.write("n.md", f"# {heading}\n\n" + "text\n\n" * 200 + "- [fact] one\n")
+    await index.sync.full_sync()
+    ((stored,),) = index.rows("SELECT sum(length(heading_path)) FROM search_index")
+    assert stored < 100_000
 
 
 async def test_reindex_repairs_what_the_index_has_lost(index):

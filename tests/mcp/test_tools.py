@@ -531,6 +531,34 @@ async def test_a_folder_that_is_not_there_is_told_from_a_note(caller: Caller) ->
     assert error["message"] == "'sub/a.md' is a note"
 
 
+async def test_empty_texts_of_optional_parameters_are_none(caller: Caller) -> None:
+    await caller.text("write_note", title="A", content="text", expected_checksum="", tags="")
+    assert "a.md" in await caller.text("list_directory", glob="", page="")
+    await caller.text("edit_note", path="a", operation="append", content_updates="x", find_text="")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read_note", {"path": "a" * 100_000}),
+        ("recent_activity", {"timeframe": "0001-01-01T00:00:00+14:00"}),
+        ("search_notes", {"query": "", "tags": [f"t{i}" for i in range(1500)]}),
+    ],
+)
+async def test_extreme_values_are_never_an_internal_error(
+    caller: Caller, tool: str, arguments: dict[str, Any]
+) -> None:
+    result = await caller.client.call_tool(tool, arguments, raise_on_error=False)
+    assert "INTERNAL" not in result.content[0].text
+
+
+async def test_very_long_names_do_not_swell_the_answers(caller: Caller) -> None:
+    await caller.text("write_note", title="T" * 30_000, content="# " + "word " * 40_000)
+    for tool, arguments in (("search_notes", {"query": "word"}), ("list_directory", {})):
+        data = await caller.data(tool, **arguments)
+        assert len(json.dumps(data)) < 20_000
+
+
 async def test_calls_at_once_all_succeed(caller: Caller) -> None:
     await caller.text("write_note", title="Log", content="start")
     await asyncio.gather(

@@ -25,6 +25,7 @@ def with_container(task: Callable[[Container], Awaitable[T]]) -> T:
 
     from memoranda.config import load_settings, log_file
     from memoranda.container import Container
+    from memoranda.errors import DatabaseDamaged
     from memoranda.logs import configure_logging
 
     settings = load_settings()
@@ -34,7 +35,10 @@ def with_container(task: Callable[[Container], Awaitable[T]]) -> T:
     async def whole() -> T:
         container = await Container.open(settings)
         try:
-            return await task(container)
+            try:
+                return await task(container)
+            except DatabaseDamaged:  # found in use: the next look sets it aside and builds it anew
+                return await task(container)
         finally:
             await container.aclose()
 

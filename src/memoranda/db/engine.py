@@ -150,6 +150,11 @@ def _translated(engine: Engine) -> Iterator[None]:
         if known := _meaning(error, engine.url.database or "the index database"):
             raise known from error
         raise
+    except sqlite3.DatabaseError as error:  # from a raw cursor, which SQLAlchemy does not watch
+        wrapped = DBAPIError(None, None, error)
+        if known := _meaning(wrapped, engine.url.database or "the index database"):
+            raise known from error
+        raise
 
 
 def _meaning(error: DBAPIError, database: str) -> MemorandaError | None:

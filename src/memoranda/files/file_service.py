@@ -31,7 +31,7 @@ from memoranda.errors import (
     RootMissing,
 )
 from memoranda.files.locks import exclusive
-from memoranda.files.scan import inode_number, is_note_path
+from memoranda.files.scan import inode_number, is_note_path, nanoseconds
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState
 
@@ -394,7 +394,11 @@ def _moment(status: os.stat_result) -> tuple[int, int, int, int]:
 
 def _state(path: NotePath, status: os.stat_result) -> FileState:
     return FileState(
-        path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, inode_number(status)
+        path,
+        status.st_size,
+        nanoseconds(status.st_mtime_ns),
+        status.st_ctime_ns,
+        inode_number(status),
     )
 
 

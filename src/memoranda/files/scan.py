@@ -18,6 +18,7 @@ from memoranda.errors import RootMissing
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState, Scan, Skipped
 
+_MOST = 2**63 - 1
 _NOT_NOTES = frozenset({"node_modules"})
 """Folders that never hold a person's notes, beside the hidden ones."""
 
@@ -34,7 +35,12 @@ def is_note_path(path: str) -> bool:
 
 def inode_number(status: os.stat_result) -> int:
     """The inode number as the index can store it: some file systems use all 64 bits."""
-    return status.st_ino & 0x7FFF_FFFF_FFFF_FFFF
+    return status.st_ino & _MOST
+
+
+def nanoseconds(value: int) -> int:
+    """A file time as the index can store it: some files claim to be of the year 2300."""
+    return max(-_MOST, min(value, _MOST))
 
 
 def scan_folder(root: Path, *, skips: Sequence[str] = ()) -> Scan:
@@ -124,7 +130,7 @@ class _Walk:
                             FileState(
                                 NotePath(path),
                                 s.st_size,
-                                s.st_mtime_ns,
+                                nanoseconds(s.st_mtime_ns),
                                 s.st_ctime_ns,
                                 inode_number(s),
                             )
@@ -184,7 +190,7 @@ class _Walk:
                 FileState(
                     NotePath(path),
                     status.st_size,
-                    status.st_mtime_ns,
+                    nanoseconds(status.st_mtime_ns),
                     status.st_ctime_ns,
                     inode_number(status),
                 )

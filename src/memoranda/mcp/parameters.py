@@ -84,6 +84,8 @@ def schema(params: Sequence[Param]) -> dict[str, Any]:
 def parse(params: Sequence[Param], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Typed values by the parameters' names, defaults filled in; null counts as not given.
 
+    So does an empty text where the parameter is optional: models send it for "none".
+
     Raises:
         InvalidArgument: an unknown name, one parameter given twice (by two names), a required one
             missing, or a value that cannot be read as its kind.
@@ -96,7 +98,7 @@ def parse(params: Sequence[Param], arguments: Mapping[str, Any]) -> dict[str, An
         param = names.get(name)
         if param is None:
             _refuse_unknown(name, params, names)
-        if value is None:
+        if value is None or (value == "" and not param.required):
             continue
         if param.name in given:
             raise InvalidArgument(

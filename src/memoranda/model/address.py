@@ -21,6 +21,7 @@ from memoranda.errors import InvalidUri
 NotePath = NewType("NotePath", str)
 Permalink = NewType("Permalink", str)
 
+_LONGEST = 200
 _FORBIDDEN = re.compile(r'[<>"|?]')
 _ASCII_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 
@@ -64,8 +65,11 @@ def folder(path: str) -> str:
 
 
 def natural_permalink(path: NotePath, title: str) -> Permalink:
-    """Folder slugs + title slug; a title of signs falls back to the file name, then to a hash."""
-    last = slug(title) or slug(stem(path)) or path_hash(path)
+    """Folder slugs + title slug; a title of signs falls back to the file name, then to a hash.
+
+    Of a very long title the first 200 characters count.
+    """
+    last = slug(title)[:_LONGEST].strip("-") or slug(stem(path)) or path_hash(path)
     parts = [slug(part) or path_hash(NotePath(part)) for part in path.split("/")[:-1]]
     return Permalink("/".join([*parts, last]))
 

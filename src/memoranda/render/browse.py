@@ -7,7 +7,7 @@ from typing import Any
 from memoranda.model.project import Project
 from memoranda.model.views import Activity, DirectoryEntry, DirectoryListing
 from memoranda.render.bounds import ANSWER_CHARS, compact, one_line, page_that_fits
-from memoranda.render.notes import count, moment, reference_data, reference_text
+from memoranda.render.notes import TITLE_CHARS, count, moment, reference_data, reference_text
 
 
 def listing_data(listing: DirectoryListing, limit: int = ANSWER_CHARS) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def _entry_data(entry: DirectoryEntry) -> dict[str, Any]:
         "name": entry.name,
         "type": "file",
         "path": entry.path,
-        "title": entry.title,
+        "title": entry.title and one_line(entry.title, TITLE_CHARS),
         "permalink": entry.permalink,
         "updated_at": moment(entry.updated_at),
         "size_bytes": entry.size_bytes,

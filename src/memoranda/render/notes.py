@@ -27,6 +27,9 @@ from memoranda.render.bounds import (
 
 Json = dict[str, Any]
 
+TITLE_CHARS = 500
+_TAG_CHARS = 100
+_MOST_TAGS = 50
 _LATE_CHARS = 60  # what `line_cut` and longer line numbers add once the content is known
 
 
@@ -44,12 +47,12 @@ def uri(ref: NoteRef, project: Project) -> str:
 def reference_data(ref: NoteRef, project: Project) -> Json:
     """A note reference of the tool contract."""
     data: Json = {
-        "title": ref.title,
+        "title": one_line(ref.title, TITLE_CHARS),
         "permalink": ref.permalink,
         "file_path": ref.file_path,
         "uri": uri(ref, project),
-        "note_type": ref.note_type,
-        "tags": list(ref.tags),
+        "note_type": one_line(ref.note_type, TITLE_CHARS),
+        "tags": [one_line(tag, _TAG_CHARS) for tag in ref.tags[:_MOST_TAGS]],
         "created_at": moment(ref.created_at),
         "updated_at": moment(ref.updated_at),
         "checksum": ref.checksum,
@@ -94,7 +97,7 @@ def relation_data(relation: OutgoingRelation) -> Json:
     return {
         "relation_type": relation.relation_type,
         "to_name": relation.to_name,
-        "to_title": relation.to_title,
+        "to_title": relation.to_title and one_line(relation.to_title, TITLE_CHARS),
         "to_permalink": relation.to_permalink,
         "resolved": relation.resolved,
         "context": relation.context,
@@ -106,7 +109,7 @@ def backlink_data(relation: IncomingRelation) -> Json:
     """An incoming relation of the tool contract."""
     return {
         "relation_type": relation.relation_type,
-        "from_title": relation.from_title,
+        "from_title": one_line(relation.from_title, TITLE_CHARS),
         "from_permalink": relation.from_permalink,
         "context": relation.context,
         "line": relation.line,
@@ -116,7 +119,7 @@ def backlink_data(relation: IncomingRelation) -> Json:
 def related_data(related: RelatedNote) -> Json:
     """A neighbour: who, how far, why, and what it is about."""
     return {
-        "title": related.ref.title,
+        "title": one_line(related.ref.title, TITLE_CHARS),
         "permalink": related.ref.permalink,
         "file_path": related.ref.file_path,
         "note_type": related.ref.note_type,
@@ -251,7 +254,11 @@ def write_data(result: WriteResult, project: Project, limit: int = ANSWER_CHARS)
         "observations": [observation_data(item) for item in result.observations],
         "relations": [relation_data(relation) for relation in result.relations],
         "similar": [
-            {"title": ref.title, "permalink": ref.permalink, "file_path": ref.file_path}
+            {
+                "title": one_line(ref.title, TITLE_CHARS),
+                "permalink": ref.permalink,
+                "file_path": ref.file_path,
+            }
             for ref in result.similar
         ],
     }

@@ -19,6 +19,8 @@ def state_data(state: SyncState) -> dict[str, Any]:
 def state_note(state: SyncState) -> str:
     """One sentence when the index is not complete, else ""."""
     if state.phase is SyncPhase.READY:
+        if state.done < state.total:
+            return f"Index not up to date: {state.done:,} of {state.total:,} changed files."
         return ""
     if state.phase is SyncPhase.FAILED:
         return f"Index not complete: the last sync failed: {one_line(state.last_error or '', 300)}"

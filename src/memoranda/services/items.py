@@ -10,6 +10,7 @@ from memoranda.model.note import Observation, ParsedNote
 from memoranda.model.search import ItemType
 from memoranda.ports import IndexedItem, IndexedNote
 
+_HEADING_CHARS = 200
 ITEMS_VERSION = 1
 """Raise it when the rows of an unchanged note would differ."""
 
@@ -41,14 +42,14 @@ def indexed_note(
         )
     ]
     items += [
-        IndexedItem(ItemType.SECTION, p.text, p.heading_path, p.start_line, p.end_line)
+        IndexedItem(ItemType.SECTION, p.text, _headings(p.heading_path), p.start_line, p.end_line)
         for p in parsed.passages
     ]
     items += [
         IndexedItem(
             ItemType.OBSERVATION,
             observation_text(one),
-            one.heading_path,
+            _headings(one.heading_path),
             one.line,
             one.end_line,
             item_id=row_id,
@@ -66,6 +67,11 @@ def indexed_note(
         if relation.relation_type != "links_to"
     ]
     return IndexedNote(entity_id, parsed.note_type, dates[0], dates[1], items)
+
+
+def _headings(path: tuple[str, ...]) -> tuple[str, ...]:
+    """The place of an item; a heading that is a whole text would be stored with every item below it."""
+    return tuple(heading[:_HEADING_CHARS] for heading in path)
 
 
 def observation_text(one: Observation) -> str:

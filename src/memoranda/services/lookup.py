@@ -25,6 +25,7 @@ from memoranda.repositories.store import Tx
 from memoranda.services.linking import NameKind
 
 _NEAR = 5
+_LONGEST_NAME = 4096
 _SIMILAR = 0.75
 _LOOKED_AT = 3
 
@@ -51,6 +52,8 @@ def find_note(tx: Tx, name: str | Address, *, exact: bool = False) -> NoteRef:
 
 
 def _by_name(tx: Tx, text: str, *, exact: bool) -> NoteRef:
+    if len(text) > _LONGEST_NAME:
+        raise InvalidArgument("path", f"The name of the note has {len(text):,} characters")
     key = lookup_key(text)
     if not key:
         raise InvalidArgument(

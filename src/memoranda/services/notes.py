@@ -12,9 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from loguru import logger
+
 from memoranda.errors import (
+    INDEX_TROUBLE,
     Conflict,
-    DatabaseProblem,
     InvalidArgument,
     NoteNotFound,
     NotIndexed,
@@ -182,7 +184,10 @@ class NoteService:
             near = await self._store.read(lambda tx: near_names(tx, name))
             raise NoteNotFound(name, near) from None
         if note.checksum != ref.checksum:
-            ref = await self._store.write(lambda tx: self._reindex(tx, note))
+            try:
+                ref = await self._store.write(lambda tx: self._reindex(tx, note))
+            except INDEX_TROUBLE as error:  # the file can be read all the same
+                logger.warning("{} was read, but not indexed: {}", ref.file_path, error.message)
         return ref, note
 
     def _path_on_disk(self, name: str) -> NotePath | None:
@@ -310,7 +315,7 @@ class NoteService:
 
         try:
             return DeleteResult(ref, tuple(await self._store.write(forget)))
-        except DatabaseProblem as error:
+        except INDEX_TROUBLE as error:
             raise NotIndexed(ref.file_path, error.message) from error
 
     def _delete(self, path: NotePath) -> None:
@@ -336,7 +341,7 @@ class NoteService:
                 index, lambda: self._files.state(note.state.path)
             )
             await self._catch_up(note.state, now)
-        except DatabaseProblem as error:
+        except INDEX_TROUBLE as error:
             raise NotIndexed(note.state.path, error.message) from error
         return result
 

@@ -14,6 +14,7 @@ from memoranda.repositories.observation import ObservationRepository
 from memoranda.repositories.store import Tx
 
 _SLUGGED_CHARACTERS = 200
+_HEADING_CHARS = 200
 
 
 def observation_permalinks(permalink: str, observations: Sequence[Observation]) -> list[str]:
@@ -80,7 +81,9 @@ def write_observations(
                 "attributes": json.dumps(dict(one.attributes), ensure_ascii=False)
                 if one.attributes
                 else None,
-                "heading_path": json.dumps(one.heading_path, ensure_ascii=False)
+                "heading_path": json.dumps(
+                    [h[:_HEADING_CHARS] for h in one.heading_path], ensure_ascii=False
+                )
                 if one.heading_path
                 else None,
             }

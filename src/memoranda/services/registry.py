@@ -90,8 +90,7 @@ class ProjectRegistry:
             ) from error
 
         def change(values: dict[str, Any]) -> None:
-            projects = values.setdefault("projects", {})
-            projects[name] = {"path": str(folder)}
+            values["projects"] = {**(values.get("projects") or {}), name: {"path": str(folder)}}
             if set_default:
                 values["default_project"] = name
 

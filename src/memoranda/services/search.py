@@ -26,6 +26,7 @@ from memoranda.services.snippets import hits, snippet
 from memoranda.text.query import Term, parse_query
 
 MAX_LIMIT = 200
+MAX_VALUES = 100
 _DEGRADED = "Meaning search is not available; this is a full-text answer"
 _NEAR_TITLES = 3
 _NEAR_LETTERS = 4
@@ -49,7 +50,8 @@ class SearchService:
         """Answer a query; a mode that cannot run falls back to full text and says so.
 
         Raises:
-            InvalidArgument: `limit` is not in 1..200, or `offset` is negative.
+            InvalidArgument: `limit` is not in 1..200, `offset` is negative, or a filter has more than 100
+                values.
         """
         if not 1 <= query.limit <= MAX_LIMIT:
             raise InvalidArgument(
@@ -59,6 +61,9 @@ class SearchService:
             )
         if not 0 <= query.offset < 1 << 62:
             raise InvalidArgument("offset", f"{query.offset} is not a place in the results")
+        for name in ("tags", "note_types", "metadata"):
+            if len(getattr(query.filters, name)) > MAX_VALUES:
+                raise InvalidArgument(name, f"{name} has more than {MAX_VALUES} values")
         answer = await self._store.read(lambda tx: self._answer(tx, query))
         terms = parse_query(query.text).terms
         return SearchResults(

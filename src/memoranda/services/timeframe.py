@@ -40,6 +40,8 @@ _AMOUNT = re.compile(
 _LAST = re.compile(r"(?:in )?(?:the )?(?:last|past|previous) (?P<unit>[a-z]{1,7})", re.ASCII)
 _MONTH = re.compile(r"(\d{4})(?:-(\d{1,2}))?", re.ASCII)
 _SLACK = timedelta(days=1)
+_EARLIEST = datetime(1678, 1, 1, tzinfo=UTC)
+"""File times are nanoseconds in 64 bits."""
 
 
 def parse_timeframe(text: str, now: datetime, *, parameter: str = "timeframe") -> datetime:
@@ -69,13 +71,18 @@ def parse_timeframe(text: str, now: datetime, *, parameter: str = "timeframe") -
             f"{parameter} {text[:100]!r} is not a time in the past",
             hint="Use '7d', '2 weeks', 'today', 'last month' or an ISO date such as 2025-01-15.",
         )
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError:  # before the year 1 in some zone
+        moment = _EARLIEST
+    moment = max(moment, _EARLIEST)
     if moment >= now + _SLACK:
         raise InvalidArgument(
             parameter,
             f"{parameter} {text[:100]!r} lies in the future",
             hint="Give a time in the past, for example '7d'.",
         )
-    return moment.astimezone(UTC)
+    return moment
 
 
 def _relative(text: str, now: datetime) -> datetime | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from loguru import logger
 
-from memoranda.errors import DatabaseProblem, FileProblem, NoteNotFound
+from memoranda.errors import INDEX_TROUBLE, FileProblem, NoteNotFound
 from memoranda.files.file_service import FileService, checksum
 from memoranda.files.scan import scan_folder
 from memoranda.markdown.entity_parser import PARSER_VERSION
@@ -223,7 +223,7 @@ class SyncService:
             tally.resolved += applied.links_resolved
             for work, note in read:
                 _count(tally, work, note)
-        except DatabaseProblem:
+        except INDEX_TROUBLE:
             raise
         except Exception as error:  # noqa: BLE001 - the batch is tried note by note, each fault counted
             logger.opt(exception=error).warning(
@@ -244,7 +244,7 @@ class SyncService:
             try:
                 await self._entities.index_many([note.as_seen(work.known)])
                 _count(tally, work, note)
-            except DatabaseProblem:
+            except INDEX_TROUBLE:
                 raise
             except Exception as error:  # noqa: BLE001 - one file's fault must cost only itself
                 self._strike(memory.failures, tally, work.state.path, note.checksum, error)

@@ -94,7 +94,7 @@ def test_an_integer_may_come_as_text_or_float(value: object) -> None:
     assert type(page) is int
 
 
-@pytest.mark.parametrize("value", ["two", "2.5", 2.5, True, "true", [2], "", "9" * 30, "٢"])
+@pytest.mark.parametrize("value", ["two", "2.5", 2.5, True, "true", [2], " ", "9" * 30, "٢"])
 def test_what_is_no_integer_is_refused_by_name(value: object) -> None:
     error = refused(page=value)
     assert error.parameter == "page"
@@ -126,7 +126,7 @@ def test_true_is_true_in_every_form(value: object) -> None:
     assert read(overwrite=value)["overwrite"] is True
 
 
-@pytest.mark.parametrize("value", ["maybe", "", 2, [], {}])
+@pytest.mark.parametrize("value", ["maybe", " ", 2, [], {}])
 def test_what_is_neither_true_nor_false_is_refused(value: object) -> None:
     assert refused(overwrite=value).parameter == "overwrite"
 

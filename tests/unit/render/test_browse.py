@@ -84,4 +84,6 @@ def test_an_index_that_is_not_complete_says_how_far_it_is() -> None:
     assert "The disk is full" in state_note(failed)
     assert state_data(failed)["error"] == "The disk is full"
     assert state_note(SyncState()) == "Index not complete: the first sync is starting."
-    assert state_note(SyncState(SyncPhase.READY, Progress(1, 2))) == ""
+    assert state_note(SyncState(SyncPhase.READY, Progress(2, 2))) == ""
+    later = SyncState(SyncPhase.READY, Progress(1, 2))
+    assert state_note(later) == "Index not up to date: 1 of 2 changed files."
