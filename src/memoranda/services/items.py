@@ -42,14 +42,16 @@ def indexed_note(
         )
     ]
     items += [
-        IndexedItem(ItemType.SECTION, p.text, _headings(p.heading_path), p.start_line, p.end_line)
+        IndexedItem(
+            ItemType.SECTION, p.text, short_headings(p.heading_path), p.start_line, p.end_line
+        )
         for p in parsed.passages
     ]
     items += [
         IndexedItem(
             ItemType.OBSERVATION,
             observation_text(one),
-            _headings(one.heading_path),
+            short_headings(one.heading_path),
             one.line,
             one.end_line,
             item_id=row_id,
@@ -69,7 +71,7 @@ def indexed_note(
     return IndexedNote(entity_id, parsed.note_type, dates[0], dates[1], items)
 
 
-def _headings(path: tuple[str, ...]) -> tuple[str, ...]:
+def short_headings(path: tuple[str, ...]) -> tuple[str, ...]:
     """The place of an item; a heading that is a whole text would be stored with every item below it."""
     return tuple(heading[:_HEADING_CHARS] for heading in path)
 

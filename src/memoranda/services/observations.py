@@ -12,9 +12,9 @@ from memoranda.model.note import Observation, ParsedNote
 from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.observation import ObservationRepository
 from memoranda.repositories.store import Tx
+from memoranda.services.items import short_headings
 
 _SLUGGED_CHARACTERS = 200
-_HEADING_CHARS = 200
 
 
 def observation_permalinks(permalink: str, observations: Sequence[Observation]) -> list[str]:
@@ -81,9 +81,7 @@ def write_observations(
                 "attributes": json.dumps(dict(one.attributes), ensure_ascii=False)
                 if one.attributes
                 else None,
-                "heading_path": json.dumps(
-                    [h[:_HEADING_CHARS] for h in one.heading_path], ensure_ascii=False
-                )
+                "heading_path": json.dumps(short_headings(one.heading_path), ensure_ascii=False)
                 if one.heading_path
                 else None,
             }
