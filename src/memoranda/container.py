@@ -41,13 +41,16 @@ from memoranda.services.entity import EntityService
 from memoranda.services.link_resolver import LinkResolver
 from memoranda.services.notes import NoteService
 from memoranda.services.projects import ProjectService
+from memoranda.services.reading import read_note
 from memoranda.services.registry import ProjectRegistry
 from memoranda.services.search import SearchService
 from memoranda.sync.breaker import is_tripped
 from memoranda.sync.coordinator import SyncCoordinator
-from memoranda.sync.sync_service import INDEX_VERSION, SyncService
+from memoranda.sync.sync_service import INDEX_VERSION, ReadOne, SyncService
 
 if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
+
     from memoranda.settings import Settings
 
 
@@ -211,12 +214,29 @@ def _join(project: Project, clock: Clock, *, damaged: bool) -> Workspace:
     except DatabaseProblem:
         engine.dispose()
         raise
+    return assemble(
+        project, database, engine, project_id, lock_folder(project), clock, notice=notice
+    )
+
+
+def assemble(
+    project: Project,
+    database: Path,
+    engine: Engine,
+    project_id: int,
+    locks: Path,
+    clock: Clock,
+    *,
+    read: ReadOne = read_note,
+    notice: str = "",
+) -> Workspace:
+    """Build the parts of a project over an open database; `read` lets tests inject faults."""
     store = Store(engine, project_id, clock)
     fulltext = SqliteFullTextIndex(project_id)
-    files = FileService(project.path, lock_folder(project), skips=project.skips)
+    files = FileService(project.path, locks, skips=project.skips)
     entities = EntityService(store, fulltext)
     notes = NoteService(store, files, fulltext)
-    sync = SyncService(project.path, project.skips, store, files, entities, clock)
+    sync = SyncService(project.path, project.skips, store, files, entities, clock, read=read)
     return Workspace(
         project=project,
         database=database,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from memoranda.container import assemble
 from memoranda.db.engine import begin_write, open_engine
 from memoranda.db.health import prepare
 from memoranda.files.clock import SystemClock
@@ -18,7 +19,6 @@ from memoranda.files.file_service import FileService
 from memoranda.model.project import Project
 from memoranda.model.sync import SyncReport
 from memoranda.repositories.project import ensure_project
-from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.store import Store
 from memoranda.services.browse import BrowseService
 from memoranda.services.context import ContextService
@@ -26,6 +26,7 @@ from memoranda.services.entity import EntityService
 from memoranda.services.link_resolver import LinkResolver
 from memoranda.services.notes import NoteService
 from memoranda.services.reading import read_note
+from memoranda.services.search import SearchService
 from memoranda.sync.sync_service import INDEX_VERSION, ReadOne, SyncService
 
 
@@ -36,7 +37,7 @@ class Index:
     root: Path
     store: Store
     files: FileService
-    fulltext: SqliteFullTextIndex
+    search: SearchService
     entities: EntityService
     notes: NoteService
     context: ContextService
@@ -105,28 +106,26 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
         prepare(home / "memory.db")
         engine = open_engine(home / "memory.db")
         clock = SystemClock()
-        project = Project(name, name, root)
+        project = Project(name, name, root, skips=skips)
         with begin_write(engine) as conn:
             project_id = ensure_project(
                 conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION
             )
-        store = Store(engine, project_id, clock)
-        stores.append(store)
-        fulltext = SqliteFullTextIndex(project_id)
-        files = FileService(root, home / "locks")
-        entities = EntityService(store, fulltext)
-        notes = NoteService(store, files, fulltext)
+        parts = assemble(
+            project, home / "memory.db", engine, project_id, home / "locks", clock, read=read
+        )
+        stores.append(parts.store)
         return Index(
             root=root,
-            store=store,
-            files=files,
-            fulltext=fulltext,
-            entities=entities,
-            notes=notes,
-            context=ContextService(store, notes),
-            browse=BrowseService(store, files),
-            links=LinkResolver(store),
-            sync=SyncService(root, skips, store, files, entities, clock, read=read),
+            store=parts.store,
+            files=parts.files,
+            search=parts.search,
+            entities=parts.entities,
+            notes=parts.notes,
+            context=parts.context,
+            browse=parts.browse,
+            links=parts.links,
+            sync=parts.sync,
         )
 
     yield make

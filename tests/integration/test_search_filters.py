@@ -11,7 +11,6 @@ import pytest
 
 from memoranda.errors import InvalidArgument
 from memoranda.model.search import ItemType, SearchFilters, SearchQuery, SearchResults, SearchType
-from memoranda.services.search import SearchService
 
 
 def note(front: str, body: str = "needle") -> str:
@@ -20,7 +19,7 @@ def note(front: str, body: str = "needle") -> str:
 
 @pytest.fixture
 def answer(index: Any) -> Callable[..., Any]:
-    service = SearchService(index.store, index.fulltext)
+    service = index.search
 
     async def run(text: str, **options: Any) -> SearchResults:
         mode = options.pop("mode", SearchType.FTS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memoranda.cli.command_line import command_line
 from memoranda.cli.output import listed
 from memoranda.model.sync import FileFailure, Skipped, SyncReport
 
@@ -17,7 +16,6 @@ def report_json(project: str, report: SyncReport) -> dict[str, object]:
         "modified": list(report.modified_files),
         "moved": [{"from": before, "to": after} for before, after in report.moved_files],
         "deleted": list(report.deleted_files),
-        "held_deletions": list(report.held_deletions),
         "failed": [failure_json(failure) for failure in report.failures],
         "skipped": [skipped_json(skipped) for skipped in report.skipped],
         "unchanged": unchanged(report),
@@ -58,13 +56,6 @@ def report_text(project: str, report: SyncReport, *, details: bool = True) -> st
         lines += listed("moved", moved)
         lines += listed("deleted", report.deleted_files)
     lines += failure_lines(report.failures)
-    if report.held_deletions:
-        held = len(report.held_deletions)
-        lines += [
-            f"  {held} {'note is' if held == 1 else 'notes are'} gone from the folder but kept in "
-            "the index, because most of the project would vanish.",
-            f"  If that is right: {command_line('reindex', project=project)}",
-        ]
     return "\n".join(lines)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -127,7 +127,6 @@ class SyncReport:
     touched: int = 0
     links_resolved: int = 0
     duration_s: float = 0.0
-    held_deletions: tuple[NotePath, ...] = field(default=())
 
     @property
     def changes(self) -> int:

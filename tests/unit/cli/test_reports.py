@@ -34,13 +34,6 @@ def test_long_lists_are_cut_in_text_and_whole_in_json() -> None:
     assert len(report_json("main", report)["new"]) == 50
 
 
-def test_held_deletions_say_what_to_do() -> None:
-    text = report_text("my notes", SyncReport(held_deletions=(A, B)))
-    assert "2 notes" in text
-    assert "memoranda reindex --project 'my notes'" in text
-    assert "1 note is gone" in report_text("my notes", SyncReport(held_deletions=(A,)))
-
-
 def test_skipped_is_part_of_the_json() -> None:
     report = SyncReport(skipped=(Skipped(".git", "hidden"),))
     assert report_json("main", report)["skipped"] == [{"path": ".git", "reason": "hidden"}]
