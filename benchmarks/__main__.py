@@ -1,4 +1,4 @@
-"""`python -m benchmarks [startup] [index] [latency] [vaults]`: measure, print, keep.
+"""`python -m benchmarks [startup] [parse] [index] [latency] [vaults]`: measure, print, keep.
 
 Ends with 1 when a figure is over its target. Nothing of the user's configuration is touched.
 """
@@ -7,25 +7,31 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
-from benchmarks import index, latency, startup, vaults
+from benchmarks import index, latency, parse, startup, vaults
+
+_PARTS = ("startup", "parse", "index", "latency", "vaults")
 
 
 def main() -> int:
     """Run the benchmarks that are named, or all."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("what", nargs="*", default=[], metavar="startup|index|latency|vaults")
+    parser.add_argument("what", nargs="*", default=[], metavar="|".join(_PARTS))
     parser.add_argument("--sizes", default="1000,10000", help="notes, for index")
     parser.add_argument("--notes", type=int, default=1000, help="notes, for latency")
+    parser.add_argument("--vault", type=Path, help="folder of notes, for parse")
     parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()
-    wanted = arguments.what or ["startup", "index", "latency", "vaults"]
-    if unknown := set(wanted) - {"startup", "index", "latency", "vaults"}:
+    wanted = arguments.what or _PARTS
+    if unknown := set(wanted) - set(_PARTS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     sizes = [int(size) for size in arguments.sizes.split(",")]
     over = 0
     if "startup" in wanted:
         over += startup.main(repeat=arguments.repeat)
+    if "parse" in wanted:
+        over += parse.main(vault=arguments.vault, repeat=arguments.repeat)
     if "index" in wanted:
         over += index.main(sizes=sizes, repeat=arguments.repeat)
     if "latency" in wanted:

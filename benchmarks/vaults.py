@@ -1,7 +1,9 @@
 """Every real vault through the real command: counts, completeness, and whether a byte was touched.
 
-Needs the shared vaults (`MEMORANDA_SHARED`, default `../shared`). Ends with the number of vaults that
-differ from what they should be.
+Then the facts of each vault (`vaults/facts.json`, counted by rules that share no code with Memoranda)
+beside what its index holds, with the causes of every difference. Needs the shared vaults
+(`MEMORANDA_SHARED`, default `../shared`). Ends with the number of vaults that differ from what they
+should be; the tests hold the exact counts.
 """
 
 from __future__ import annotations
@@ -9,10 +11,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sqlite3
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from tests.integration.vault_comparison import compare
+from tests.integration.vault_report import Row, report
 
 from benchmarks.measure import MEMORANDA, environment
 from benchmarks.vault import shared_folder
@@ -28,12 +34,14 @@ def main() -> int:
         return 0
     wrong = 0
     totals = dict.fromkeys(("files", *_COLUMNS), 0)
+    facts = json.loads((vaults / "facts.json").read_text(encoding="utf-8"))
+    reports: dict[str, Sequence[Row]] = {}
     print(f"\n{'vault':<24}{'files':>7}" + "".join(f"{name:>13}" for name in _COLUMNS))
     for vault in sorted(path for path in vaults.iterdir() if path.is_dir()):
         files = sum(1 for path in vault.rglob("*") if path.name.lower().endswith(".md"))
         hidden = sum(1 for path in vault.rglob("*.md") if _is_hidden(path.relative_to(vault)))
         before = _tree_hash(vault)
-        counts = _index(vault)
+        counts, reports[vault.name] = _index(vault, facts[vault.name]["facts"])
         untouched = _tree_hash(vault) == before
         complete = counts["notes"] == files - hidden
         remark = "untouched" if untouched else "TOUCHED"
@@ -46,6 +54,10 @@ def main() -> int:
             totals[name] += value
         print(_line(vault.name, files, counts) + f"  {remark}")
     print(_line("all", totals["files"], totals))
+    for name, rows in reports.items():
+        print(f"\n{name:<31}{'facts':>8}{'index':>8}  why they differ")
+        for row in rows:
+            print(f"  {row.what:<29}{row.facts:>8,}{row.ours:>8,}  {row.why}".rstrip())
     return wrong
 
 
@@ -53,7 +65,7 @@ def _line(name: str, files: int, counts: Mapping[str, int]) -> str:
     return f"{name:<24}{files:>7,}" + "".join(f"{counts[column]:>13,}" for column in _COLUMNS)
 
 
-def _index(vault: Path) -> dict[str, int]:
+def _index(vault: Path, facts: Mapping[str, int]) -> tuple[dict[str, int], Sequence[Row]]:
     with tempfile.TemporaryDirectory(prefix="memoranda-vault-") as home:
         env = environment(Path(home), {"main": vault})
         synced = subprocess.run(
@@ -68,7 +80,8 @@ def _index(vault: Path) -> dict[str, int]:
         log = Path(home) / "config" / "memoranda.log"
         if log.exists() and "Traceback" in log.read_text(encoding="utf-8"):
             raise RuntimeError(f"{vault.name}: a traceback in the log")
-    return {
+        rows = _compare(vault, Path(home) / "config" / "main" / "memory.db", facts)
+    counts = {
         "notes": project["entity_count"],
         "observations": project["observation_count"],
         "links": project["link_count"],
@@ -76,6 +89,16 @@ def _index(vault: Path) -> dict[str, int]:
         "unresolved": project["unresolved_relation_count"],
         "problems": project["problems_total"],
     }
+    return counts, rows
+
+
+def _compare(vault: Path, database: Path, facts: Mapping[str, int]) -> Sequence[Row]:
+    connection = sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)
+    try:
+        found = compare(vault, lambda sql: connection.execute(sql).fetchall())
+    finally:
+        connection.close()
+    return report(found, facts)
 
 
 def _is_hidden(path: Path) -> bool:

@@ -97,12 +97,54 @@ class EditMismatch(MemorandaError):
         super().__init__(
             f"find_text occurs {found} {'time' if found == 1 else 'times'} in {path}, "
             f"expected {expected}",
-            hint="Give a longer find_text, or set expected_replacements to the number you mean.",
+            hint="Give a longer find_text, or set expected_replacements to the number you mean."
+            if found
+            else "Copy it from read_note, letter by letter.",
         )
         self.path, self.found, self.expected = path, found, expected
 
     def fields(self) -> dict[str, object]:
         return {"parameter": "find_text", "found": self.found, "expected": self.expected}
+
+
+class SectionNotFound(MemorandaError):
+    """The note has no section by that name.
+
+    Attributes:
+        headings: the heading path of every section there is, in document order.
+    """
+
+    code = "SECTION_NOT_FOUND"
+
+    def __init__(self, path: str, section: str, headings: Sequence[str]) -> None:
+        super().__init__(
+            f"{path} has no section {section!r}",
+            hint=f"It has: {'; '.join(headings[:10])}." if headings else "It has no headings.",
+        )
+        self.path, self.section, self.headings = path, section, tuple(headings)
+
+    def fields(self) -> dict[str, object]:
+        return {"section": self.section, "outline": list(self.headings)}
+
+
+class AmbiguousSection(MemorandaError):
+    """Several sections of the note go by that name.
+
+    Attributes:
+        candidates: what names each of them alone, in document order.
+    """
+
+    code = "AMBIGUOUS_NAME"
+
+    def __init__(self, path: str, section: str, candidates: Sequence[str]) -> None:
+        super().__init__(
+            f"{path} has {len(candidates)} sections {section!r}: {', '.join(candidates[:10])}",
+            hint="Give the heading path or the slug of the one you mean.",
+        )
+        self.path, self.section, self.candidates = path, section, tuple(candidates)
+
+    def fields(self) -> dict[str, object]:
+        return {"section": self.section, "candidates": list(self.candidates)}
 
 
 class ProjectError(MemorandaError):

@@ -370,23 +370,27 @@ def test_two_processes_at_once_make_one_database(tmp_path: Path) -> None:
     assert migrate.read_state(path).state is migrate.State.CURRENT
 
 
+HEAD = migrate.HEAD
+NEXT = f"{int(HEAD) + 1:04}"
+
+
 @pytest.fixture
 def next_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the migrations with a revision 0002, which the code then takes for the newest."""
+    """A copy of the migrations with one more revision, which the code then takes for the newest."""
     scripts = tmp_path / "scripts 100%"
     source = Path(migrate.__file__).parent / "migrations"
     (scripts / "versions").mkdir(parents=True)
-    for file in ("env.py", "versions/0001_initial_schema.py"):
-        (scripts / file).write_bytes((source / file).read_bytes())
-    (scripts / "versions" / "0002_next.py").write_text(
+    for file in (source / "env.py", *(source / "versions").glob("0*.py")):
+        (scripts / file.relative_to(source)).write_bytes(file.read_bytes())
+    (scripts / "versions" / "next.py").write_text(
         "from alembic import op\n"
         "import sqlalchemy as sa\n"
-        "revision, down_revision = '0002', '0001'\n"
+        f"revision, down_revision = '{NEXT}', '{migrate.HEAD}'\n"
         "def upgrade():\n"
         "    op.add_column('project', sa.Column('colour', sa.Text))\n"
     )
     monkeypatch.setattr(migrate, "SCRIPTS", str(scripts).replace("%", "%%"))
-    monkeypatch.setattr(migrate, "HEAD", "0002")
+    monkeypatch.setattr(migrate, "HEAD", NEXT)
     return scripts
 
 
@@ -398,7 +402,7 @@ ADD_PROJECT = (
 
 def older(path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(migrate, "HEAD", "0001")
+        patch.setattr(migrate, "HEAD", HEAD)
         patch.setattr(migrate, "SCRIPTS", "memoranda.db:migrations")
         migrate.migrate(path)
     with closing(sqlite3.connect(path)) as db:
@@ -408,7 +412,7 @@ def older(path: Path) -> None:
 
 
 def append(scripts: Path, line: str) -> None:
-    script = scripts / "versions" / "0002_next.py"
+    script = scripts / "versions" / "next.py"
     script.write_text(f"{script.read_text()}    {line}\n")
 
 
@@ -420,7 +424,7 @@ def test_an_older_database_is_upgraded_and_keeps_its_rows(
     older(path)
     assert migrate.migrate(path) == "upgraded"
     assert tuple(rows(path, "SELECT name, colour FROM project")[0]) == ("Kept", None)
-    assert rows(path, "PRAGMA user_version")[0][0] == 2
+    assert rows(path, "PRAGMA user_version")[0][0] == int(NEXT)
     assert migrate.migrate(path) == "current"
 
 

@@ -18,8 +18,17 @@ from memoranda.errors import (
     NoteNotFound,
     NotIndexed,
     OutsideProject,
+    SectionNotFound,
 )
-from memoranda.model.edit import Append, FindReplace, Prepend, Replace
+from memoranda.model.edit import (
+    Append,
+    EditSection,
+    FindReplace,
+    Place,
+    Prepend,
+    Replace,
+    SetMetadata,
+)
 from memoranda.model.views import WriteAction
 
 
@@ -289,6 +298,44 @@ async def test_edits_change_what_was_asked_and_no_other_byte(index):
     await index.notes.edit("n.md", Prepend("top"))
     assert b"First" not in (index.root / "n.md").read_bytes()
     assert (index.root / "n.md").read_bytes().startswith(head)
+
+
+async def test_header_and_sections_are_edited_and_no_other_byte(index):
+    head = b"\xef\xbb\xbf---\r\ntitle: Keep me   # a comment\r\nk: 'v'\r\n---\r\n"
+    body = b"# A\r\n\r\nold\r\n\r\n# B\r\n"
+    index.write("n.md", head + body)
+    result = await index.notes.edit(
+        "n.md", EditSection("A", "- [fact] new", Place.INSTEAD), SetMetadata({"k": "w", "z": 1})
+    )
+    new_head = head.replace(b"'v'\r\n", b"'w'\r\nz: 1\r\n")
+    assert (index.root / "n.md").read_bytes() == new_head + body.replace(b"old", b"- [fact] new")
+    assert [item.observation.content for item in result.observations] == ["new"]
+    assert (await index.sync.full_sync()).changes == 0
+
+
+async def test_of_several_edits_all_are_written_or_none(index):
+    index.write("n.md", "# A\n")
+    for bad in (SetMetadata({"": 1}), FindReplace("gone", ""), EditSection("B", "", Place.AFTER)):
+        with pytest.raises((InvalidArgument, EditMismatch, SectionNotFound)):
+            await index.notes.edit("n.md", Append("more\n"), bad)
+    assert text_of(index, "n.md") == "# A\n"
+    result = await index.notes.edit("n.md")
+    assert result.action is WriteAction.UNCHANGED
+
+
+async def test_an_edit_of_a_utf_16_file_keeps_its_encoding(index):
+    index.write("n.md", b"\xff\xfe" + "# Ä 🌱\r\n".encode("utf-16-le"))
+    await index.notes.edit("n.md", SetMetadata({"k": "知"}), Append("é"))
+    text = "---\r\nk: 知\r\n---\r\n\r\n# Ä 🌱\r\né\r\n"
+    assert (index.root / "n.md").read_bytes() == b"\xff\xfe" + text.encode("utf-16-le")
+
+
+async def test_read_shows_the_lines_of_a_section(index):
+    index.write("n.md", "# A\n\none\n\n# B\n\n- [fact] two\n")
+    view = await index.notes.read("n.md", section="B")
+    assert (view.text, view.start_line, view.end_line) == ("# B\n\n- [fact] two\n", 5, 7)
+    with pytest.raises(SectionNotFound):
+        await index.notes.read("n.md", section="C")
 
 
 async def test_an_edit_is_indexed_before_it_answers(index):

@@ -138,6 +138,8 @@ observation = Table(
     Column("block_id", Text),
     Column("attributes", Text),
     Column("heading_path", Text),
+    Column("parent", Text),
+    Column("parent_line", Integer),
     sqlite_autoincrement=True,
 )
 

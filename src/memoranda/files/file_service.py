@@ -153,6 +153,8 @@ class FileService:
         """
         real = self._note(path)
         self._require_root()
+        if os.path.lexists(real):  # the common case is refused without a trace in the folder
+            raise NoteExists(path)
         made: list[Path] = []
         try:
             _make_folders(real.parent, made)

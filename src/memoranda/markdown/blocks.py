@@ -1,6 +1,6 @@
 """The structure of a body: one pass over the events of pulldown-cmark.
 
-The only module that knows pyromark. All offsets are bytes of the body's UTF-8 text. Scans for
+All offsets are bytes of the body's UTF-8 text. Scans for
 ASCII signs run over `Body.shadow`, the bytes seen as Latin-1 text, in which every byte is one
 character: an offset found there is a byte offset, in any script.
 """
@@ -9,32 +9,28 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-import pyromark
-
+from memoranda.markdown.events import is_panic, markdown_events
+from memoranda.markdown.values import maker
 from memoranda.model.note import Heading
 
-_OPTIONS: Final = (
-    pyromark.Options.ENABLE_TABLES
-    | pyromark.Options.ENABLE_WIKILINKS
-    | pyromark.Options.ENABLE_GFM
-    | pyromark.Options.ENABLE_MATH
-    | pyromark.Options.ENABLE_FOOTNOTES
-    | pyromark.Options.ENABLE_TASKLISTS
-)
 _INLINE: Final = frozenset(
     {"Emphasis", "Strong", "Strikethrough", "Superscript", "Subscript", "Link", "Image"}
 )
+_LINKS: Final = frozenset({"Link", "Image"})
 _OPAQUE: Final = frozenset({"Code", "InlineHtml", "InlineMath", "DisplayMath", "FootnoteReference"})
 _VERBATIM: Final = frozenset({"CodeBlock", "HtmlBlock", "MetadataBlock"})
+_SIGN: Final = re.compile(r"\[|%%")
+_COMMENT: Final = re.compile("%%.*?%%")
 _WRAP: Final = re.compile(r"[\r\n][ \t\r\n>]*")
 MASK: Final = "\x00"
 """Stands for every character of code, HTML, math and links in the second text of `Body.inline`."""
 
 Span = tuple[int, int]
+_new_heading: Final = maker(Heading)
 
 
 class MarkdownLink(NamedTuple):
@@ -46,6 +42,20 @@ class MarkdownLink(NamedTuple):
     label: str
 
 
+class Holder(NamedTuple):
+    """A list item that holds a list.
+
+    Attributes:
+        pieces: the lines of its own text, empty if another block comes first.
+        opaque: code, HTML, math and footnote marks in them.
+    """
+
+    start: int
+    pieces: tuple[Span, ...]
+    opaque: tuple[Span, ...]
+    is_task: bool
+
+
 class Leaf(NamedTuple):
     """A run of inline text: a paragraph, a heading, a table cell or the text of a tight list item.
 
@@ -53,7 +63,8 @@ class Leaf(NamedTuple):
         pieces: its lines without indentation and quote signs.
         opaque: code, HTML, math and footnote marks, in order.
         item_start: where the list item begins whose first child this is, else -1.
-        section: index of the heading above it, -1 before the first.
+        heading_path: the texts of the headings above it, outermost first.
+        holder: the item around the list that it is in.
     """
 
     start: int
@@ -63,14 +74,14 @@ class Leaf(NamedTuple):
     links: tuple[MarkdownLink, ...]
     item_start: int
     is_task: bool
-    section: int
+    heading_path: tuple[str, ...]
+    holder: Holder | None
 
 
 class Document(NamedTuple):
     """A body's structure.
 
     Attributes:
-        leaves: those that can hold an observation, a relation or a link, in order.
         blocks: where each top-level block starts, in order.
         headings: the outline, offsets and lines of the whole file. Headings inside lists and quotes
             are text, not outline.
@@ -79,16 +90,11 @@ class Document(NamedTuple):
         failed: the Markdown library gave up; the body is one block without structure.
     """
 
-    leaves: Sequence[Leaf]
-    blocks: Sequence[int]
-    headings: Sequence[Heading]
-    heading_starts: Sequence[int]
-    paths: Sequence[tuple[str, ...]]
+    blocks: list[int]
+    headings: list[Heading]
+    heading_starts: list[int]
+    paths: list[tuple[str, ...]]
     failed: bool = False
-
-    def path(self, section: int) -> tuple[str, ...]:
-        """The heading path of a section; () before the first heading."""
-        return self.paths[section] if section >= 0 else ()
 
 
 class Body:
@@ -100,28 +106,42 @@ class Body:
         base_line: its first line in the file.
     """
 
-    __slots__ = ("base", "base_line", "data", "line_starts", "shadow", "text")
+    __slots__ = ("_row", "base", "base_line", "data", "line_starts", "shadow", "text")
 
     def __init__(self, text: str, base: int, base_line: int) -> None:
         self.text = text
         self.base = base
         self.base_line = base_line
         self.data = text.encode("utf-8")
-        self.shadow = text if text.isascii() else self.data.decode("latin-1")
+        self.shadow = text if len(self.data) == len(text) else self.data.decode("latin-1")
         # bytes.splitlines knows \n, \r and \r\n only; str.splitlines would also cut at \f, \v, NEL.
         self.line_starts = [0, *accumulate(map(len, self.data.splitlines(keepends=True)))]
+        self._row = 0
 
     def cut(self, start: int, end: int) -> str:
         """The text of a byte range."""
+        if self.shadow is self.text:
+            return self.text[start:end]
         return self.data[start:end].decode("utf-8", "replace")
 
     def row(self, offset: int) -> int:
-        """0-based line of an offset inside the body."""
-        return bisect_right(self.line_starts, offset) - 1
+        """0-based line of an offset inside the body. Quick if it is not far after the last one asked for."""
+        starts, row = self.line_starts, self._row
+        try:
+            if offset >= starts[row]:
+                if offset < starts[row + 1]:
+                    return row
+                if offset < starts[row + 2]:
+                    self._row = row + 1
+                    return row + 1
+        except IndexError:  # the last lines
+            pass
+        self._row = row = bisect_right(starts, offset) - 1
+        return row
 
     def line(self, offset: int) -> int:
         """1-based line of the file."""
-        return bisect_right(self.line_starts, offset) - 1 + self.base_line
+        return self.row(offset) + self.base_line
 
     def inline(
         self, pieces: Iterable[Span], masked: Iterable[Span], dropped: Iterable[Span] = ()
@@ -149,6 +169,8 @@ class Body:
                     if keep:
                         self._append(shown, visible, at, right_here, hide=True)
                     at = right_here
+                    if not keep and shown and shown[-1].endswith(" "):
+                        at += self.shadow.startswith(" ", at, end)
                 if right > end:
                     break
                 index += 1
@@ -166,208 +188,251 @@ class Body:
         visible.append(MASK * len(text) if hide else text)
 
 
-def read_blocks(body: Body) -> Document:
-    """Walk the body once. A panic of the library gives a document without structure, never an error."""
-    reader = _Reader(body)
+def _drop(_: Leaf) -> None:
+    """For those who want the outline alone."""
+
+
+def read_blocks(
+    body: Body, take: Callable[[Leaf], None] = _drop, text: str | None = None
+) -> Document:
+    """Walk the body once. A fault of the library gives a document without structure, never an error.
+
+    Args:
+        body: the text and its offsets.
+        take: gets each leaf that can hold an observation, a relation, a link or a comment, in order.
+            Leaves are handed on and not kept: of a large body they would fill the memory.
+        text: read in place of the body's own text; byte for byte as long.
+    """
+    document = Document([], [], [], [])
     try:
-        reader.walk(pyromark.events_with_range(body.text, options=_OPTIONS))
+        _walk(body, document, take, markdown_events(body.text if text is None else text))
     except BaseException as error:
-        # A Rust panic arrives as pyo3's PanicException, a BaseException without an importable class.
-        if type(error).__name__ != "PanicException":
+        if not (isinstance(error, _EndMissing) or is_panic(error)):
             raise
-        return Document((), (0,), (), (), (), failed=True)
-    return reader.document()
+        return Document([0], [], [], [], failed=True)
+    return document
 
 
-class _Item:
-    __slots__ = ("fresh", "is_task", "start")
-
-    def __init__(self, start: int) -> None:
-        self.start = start
-        self.fresh = True
-        self.is_task = False
+class _EndMissing(Exception):
+    """The events ended inside a block."""
 
 
-class _Reader:
-    """State of the walk: the open leaf and the open list items."""
+def _walk(
+    body: Body,
+    document: Document,
+    take: Callable[[Leaf], None],
+    events: Iterator[tuple[Any, Any]],
+) -> None:
+    """Fill the document and hand on the leaves.
 
-    def __init__(self, body: Body) -> None:
-        self.body = body
-        self._shadow = body.shadow
-        self._wants_all = "%%" in body.shadow  # comments may span leaves
-        self.leaves: list[Leaf] = []
-        self.blocks: list[int] = []
-        self.headings: list[Heading] = []
-        self.heading_starts: list[int] = []
-        self.paths: list[tuple[str, ...]] = []
-        self._above: list[tuple[int, str]] = []
-        self._items: list[_Item] = []
-        self._start = -1
-        self._end = 0
-        self._piece = -1
-        self._pieces: list[Span] = []
-        self._opaque: list[Span] = []
-        self._links: list[MarkdownLink] = []
-
-    def document(self) -> Document:
-        return Document(self.leaves, self.blocks, self.headings, self.heading_starts, self.paths)
-
-    def walk(self, events: Iterable[tuple[Any, Any]]) -> None:
-        depth = 0
-        verbatim = False
-        open_links: list[tuple[int, int, str]] = []
-        spoken: list[str] = []
-        listening = False
-        items = self._items
-        for event, span in events:
-            if event.__class__ is str:
-                if event == "Rule":
-                    self._close()
-                    self._no_longer_fresh()
-                    if depth == 0:
-                        self.blocks.append(span["start"])
-                elif self._start >= 0:
-                    self._pieces.append((self._piece, span["start"]))
-                    self._piece = -1
-                    self._end = span["start"]
+    One loop over local variables, because it runs several times for every line of a note. An event is
+    a mapping with one key, or the name of a break or a rule, in which none of the keys asked for
+    first occurs. A block without a bracket or a comment sign is left at once: nothing in it counts.
+    """
+    shadow = body.shadow
+    has_comments = "%%" in shadow
+    sign = -1  # the first of these signs that does not lie before the block at hand
+    depth = 0
+    levels: list[int] = []  # of the headings in the path
+    heading_path: tuple[str, ...] = ()
+    items: list[tuple[int, tuple[Span, ...], tuple[Span, ...], bool]] = []
+    holders: list[Holder | None] = []
+    holder: Holder | None = None
+    # The innermost item while nothing of it was read yet, else -1.
+    item = -1
+    is_task = False
+    # The open leaf, the line of it that is being read, and its last event.
+    start = piece = -1
+    last: Any = None
+    pieces: list[Span] = []
+    opaque: list[Span] = []
+    links: list[MarkdownLink] = []
+    open_links: list[tuple[int, int, str, bool]] = []
+    spoken: list[str] = []
+    listening = in_heading = False
+    for event, span in events:
+        if "Text" in event:
+            if piece < 0:
+                piece = _line_start(shadow, span["start"])
+                if start < 0:
+                    start = piece
+            last = span
+            if listening:
+                spoken.append(event["Text"])
+            continue
+        tag: Any = None
+        begins = "Start" in event
+        if begins or "End" in event:
+            tag = event["Start" if begins else "End"]
+            name = tag if tag.__class__ is str else next(iter(tag))
+            if name in _INLINE:
+                last = span
+                if begins:
+                    if piece < 0:
+                        piece = _line_start(shadow, span["start"])
+                        if start < 0:
+                            start = piece
+                    if (
+                        name in _LINKS
+                        and tag[name]["link_type"].__class__ is str  # wiki links are read elsewhere
+                        and (destination := _destination(tag[name]))
+                    ):
+                        is_collapsed = tag[name]["link_type"] == "Collapsed"
+                        open_links.append((span["start"], len(spoken), destination, is_collapsed))
+                        listening = True
+                elif open_links and open_links[-1][0] == span["start"] and name in _LINKS:
+                    at, mark, destination, is_collapsed = open_links.pop()
+                    label = "".join(spoken[mark:])
+                    end = span["end"]
+                    if is_collapsed and shadow.startswith("[]", end):
+                        end += 2  # the library leaves the second pair out
+                    links.append(MarkdownLink(at, end, destination, label))
+                    if not open_links and not in_heading:
+                        listening = False
+                        spoken.clear()
+                continue
+        elif event.__class__ is str:
+            if event != "Rule":
+                if start >= 0:
+                    if piece >= 0:
+                        pieces.append((piece, span["start"]))
+                    piece = -1
+                    last = None
                     if listening:
                         spoken.append(" ")
                 continue
-            kind = next(iter(event))  # an event is a mapping with one key
-            value = event[kind]
-            if kind == "Text" or kind in _OPAQUE:
-                if verbatim:
-                    continue
-                start = span["start"]
-                self._end = span["end"]
-                if self._piece < 0:
-                    self._open(start)
-                if kind != "Text":
-                    self._opaque.append((start, self._end))
-                    if kind == "InlineHtml":
-                        continue
-                if listening:
-                    spoken.append(value)
-            elif kind == "Start":
-                if value.__class__ is str:
-                    tag, detail = value, {}
-                else:
-                    tag = next(iter(value))
-                    detail = value[tag]
-                if tag in _INLINE:
-                    start = span["start"]
-                    self._end = span["end"]
-                    if self._piece < 0:
-                        self._open(start)
-                    if tag == "Link" or tag == "Image":
-                        style = detail["link_type"]
-                        wanted = style.__class__ is str and style not in ("Autolink", "Email")
-                        open_links.append(
-                            (start, len(spoken), detail["dest_url"] if wanted else "")
-                        )
-                        listening = True
-                    continue
-                self._close()
-                if depth == 0:
-                    self.blocks.append(span["start"])
-                depth += 1
-                if tag == "Item":
-                    items.append(_Item(span["start"]))
-                elif tag == "Heading":
-                    self._no_longer_fresh()
+            name = event
+        else:
+            kind = next(iter(event))
+            if kind in _OPAQUE:
+                if piece < 0:
+                    piece = _line_start(shadow, span["start"])
+                    if start < 0:
+                        start = piece
+                last = span
+                opaque.append((span["start"], span["end"]))
+                if listening and kind != "InlineHtml":
+                    spoken.append(event[kind])
+            elif kind == "TaskListMarker":
+                is_task = True
+            continue
+        # A block begins or ends: the open leaf ends.
+        if start >= 0:
+            end = pieces[-1][1] if last is None else last["end"]
+            if sign < end or item >= 0:
+                if piece >= 0:
+                    pieces.append((piece, end))
+                lines, hidden = tuple(pieces), tuple(opaque)
+                if item >= 0:
+                    items[-1] = (item, lines, hidden, is_task)
+                    if name == "Heading" and not begins:
+                        item = -1
+                if (
+                    links
+                    or (item >= 0 and shadow[start] == "[")
+                    or shadow.find("[[", start, end) >= 0
+                    or (has_comments and shadow.find("%%", start, end) >= 0)
+                ):
+                    found = tuple(links)
+                    take(
+                        Leaf(start, end, lines, hidden, found, item, is_task, heading_path, holder)
+                    )
+                    links.clear()
+            item = start = piece = -1
+            pieces.clear()
+            opaque.clear()
+        if begins:
+            at = span["start"]
+            if depth == 0:
+                document.blocks.append(at)
+            if sign < at:
+                sign = _next_sign(shadow, at, has_comments)
+            if name in _VERBATIM or (
+                sign >= span["end"]
+                and name != "Heading"
+                and (item < 0 or name != "Paragraph")  # it may be the text of a holder
+            ):
+                _skip(events, name, span)
+                item = -1
+                continue
+            depth += 1
+            if name == "Item":
+                item = at
+                while shadow[item] in " \t\r\n":  # the span may begin before an indented bullet
+                    item += 1
+                is_task = False
+                items.append((item, (), (), False))
+            elif name == "List":
+                item = -1
+                holders.append(holder)
+                if items:
+                    holder = Holder(*items[-1])
+            elif name == "Heading":
+                listening = in_heading = depth == 1
+            elif name != "Paragraph":
+                item = -1
+        elif name == "Rule":
+            item = -1
+            if depth == 0:
+                document.blocks.append(span["start"])
+        else:
+            depth -= 1
+            if name == "Item":
+                item = -1
+                items.pop()
+            elif name == "List":
+                holder = holders.pop()
+            elif name == "Heading":
+                item = -1
+                if in_heading:
+                    listening = in_heading = False
+                    said = "".join(spoken)
+                    if has_comments:
+                        said = _COMMENT.sub("", said)
+                    level, text = int(tag[name][1]), " ".join(said.split())
                     spoken.clear()
-                    listening = True
-                elif tag in _VERBATIM:
-                    verbatim = True
-                    self._no_longer_fresh()
-                elif tag != "Paragraph":
-                    self._no_longer_fresh()
-            elif kind == "End":
-                tag = value if value.__class__ is str else next(iter(value))
-                if tag in _INLINE:
-                    self._end = span["end"]
-                    if tag == "Link" or tag == "Image":
-                        start, mark, destination = open_links.pop()
-                        if destination:
-                            label = "".join(spoken[mark:])
-                            self._links.append(MarkdownLink(start, self._end, destination, label))
-                    continue
-                depth -= 1
-                verbatim = False
-                self._close()
-                if tag == "Item":
-                    items.pop()
-                elif tag == "Heading":
-                    if depth == 0:
-                        self._heading(span["start"], int(value[tag][1]), "".join(spoken))
-                    listening = False
-                    spoken.clear()
-                elif listening:
-                    listening = False
-                    spoken.clear()
-            elif kind == "TaskListMarker" and items:
-                items[-1].is_task = True
+                    while levels and levels[-1] >= level:
+                        levels.pop()
+                    heading_path = (*heading_path[: len(levels)], text)
+                    levels.append(level)
+                    document.heading_starts.append(span["start"])
+                    document.paths.append(heading_path)
+                    document.headings.append(_heading(body, level, text, span))
 
-    def _open(self, start: int) -> None:
-        """A line begins: of a new leaf, or after a break inside one."""
-        if (
-            start and self._shadow[start - 1] == "\\"
-        ):  # the event of an escaped sign starts after the \
-            start -= 1
-        self._piece = start
-        if self._start < 0:
-            self._start = start
 
-    def _close(self) -> None:
-        start, end = self._start, self._end
-        if start < 0:
-            return
-        item = self._items[-1] if self._items else None
-        if item is not None and not item.fresh:
-            item = None
-        if (
-            self._links
-            or self._wants_all
-            or (item is not None and self._shadow[start] == "[")
-            or self._shadow.find("[[", start, end) >= 0
-        ):
-            if self._piece >= 0:
-                self._pieces.append((self._piece, end))
-            self.leaves.append(
-                Leaf(
-                    start,
-                    end,
-                    tuple(self._pieces),
-                    tuple(self._opaque),
-                    tuple(self._links),
-                    item.start if item is not None else -1,
-                    item is not None and item.is_task,
-                    len(self.paths) - 1,
-                )
-            )
-        if item is not None:
-            item.fresh = False
-        self._start = self._piece = -1
-        if self._pieces:
-            self._pieces.clear()
-        if self._opaque:
-            self._opaque.clear()
-        if self._links:
-            self._links.clear()
+def _line_start(shadow: str, at: int) -> int:
+    """Where a line of a leaf begins: the event of an escaped sign starts after the backslash."""
+    return at - 1 if at and shadow[at - 1] == "\\" else at
 
-    def _no_longer_fresh(self) -> None:
-        """Another block came first in the innermost item, so that no text of it is its own text."""
-        if self._items:
-            self._items[-1].fresh = False
 
-    def _heading(self, start: int, level: int, text: str) -> None:
-        text = " ".join(text.split())
-        above = self._above
-        while above and above[-1][0] >= level:
-            above.pop()
-        above.append((level, text))
-        self.paths.append(tuple(text for _, text in above))
-        row = self.body.row(start)
-        self.heading_starts.append(start)
-        begin = self.body.line_starts[row] + self.body.base
-        self.headings.append(Heading(level, text, row + self.body.base_line, begin))
+def _destination(link: Any) -> str:
+    """Where a Markdown link leads; "" for `<addresses>`."""
+    return "" if link["link_type"] in ("Autolink", "Email") else link["dest_url"]
+
+
+def _next_sign(shadow: str, at: int, has_comments: bool) -> int:
+    """The next place where a link, a category or a comment may begin; the length if there is none."""
+    if has_comments:
+        match = _SIGN.search(shadow, at)
+        return match.start() if match else len(shadow)
+    found = shadow.find("[", at)
+    return found if found >= 0 else len(shadow)
+
+
+def _skip(events: Iterator[tuple[Any, Any]], name: str, span: Any) -> None:
+    """Go on to the end of the block that has just begun."""
+    for event, inner in events:
+        if inner == span and "End" in event:
+            tag = event["End"]
+            if tag == name or name in tag:
+                return
+    raise _EndMissing
+
+
+def _heading(body: Body, level: int, text: str, span: Any) -> Heading:
+    starts, base = body.line_starts, body.base
+    row = body.row(span["start"])
+    after = starts[row + 1]
+    if span["end"] > after:  # underlined
+        after = starts[body.row(span["end"] - 1) + 1]
+    return _new_heading(level, text, row + body.base_line, starts[row] + base, after + base)

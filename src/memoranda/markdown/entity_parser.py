@@ -7,21 +7,26 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from memoranda.markdown.blocks import Body, Document, Leaf, Span, read_blocks
+from memoranda.markdown.blocks import Body, Document, Holder, Leaf, Span, read_blocks
 from memoranda.markdown.frontmatter import read_frontmatter, split_frontmatter
-from memoranda.markdown.observations import read_fact
+from memoranda.markdown.observations import Fact, read_fact
 from memoranda.markdown.passages import read_passages
 from memoranda.markdown.relations import WikiSpan, leaf_links, wiki_spans
+from memoranda.markdown.values import maker
 from memoranda.model.address import NotePath, stem
 from memoranda.model.note import Link, Observation, ParsedNote
 
-PARSER_VERSION: Final = 1
+PARSER_VERSION: Final = 2
 """Raised when the same text gives another `ParsedNote`, so that an index knows it is outdated."""
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _COMMENT_SIGN: Final = re.compile("%%")
 _LINE_LEAD: Final = " \t>-+*"
-_LINE_ENDS: Final = "\r\n"
+_HEADING_SIGN: Final = re.compile(r"(?<=[\r\n])[ ]{0,3}(?:#{1,6}|=+|-+)")
+_HTML_COMMENT: Final = "<!--"
+_BOX: Final = re.compile(r"\[[\x00-\x7f]\](?:\s+|\Z)")
+MAX_PARENT_CHARS: Final = 200
+_new_observation: Final = maker(Observation)
 
 
 def parse_note(text: str, path: NotePath) -> ParsedNote:
@@ -42,8 +47,7 @@ def parse_note(text: str, path: NotePath) -> ParsedNote:
     header = read_frontmatter(cut)
     base = len(head) if head.isascii() else len(head.encode("utf-8"))
     body = Body(text[cut.body_start :], base, cut.body_line)
-    document = read_blocks(body)
-    observations, links, taken = _read_leaves(body, document)
+    found, document = _read_body(body)
     problems = header.problems
     if document.failed:
         problems = (
@@ -58,10 +62,10 @@ def parse_note(text: str, path: NotePath) -> ParsedNote:
         content=body.text,
         body_start=base,
         body_line=cut.body_line,
-        observations=tuple(observations),
-        links=(*header.links, *links),
+        observations=tuple(found.observations),
+        links=(*header.links, *found.links),
         outline=tuple(document.headings),
-        passages=read_passages(body, document, taken),
+        passages=read_passages(body, document, found.rows),
         declared_permalink=header.permalink,
         tags=header.tags,
         aliases=header.aliases,
@@ -72,96 +76,155 @@ def parse_note(text: str, path: NotePath) -> ParsedNote:
     )
 
 
-def _read_leaves(
-    body: Body, document: Document
-) -> tuple[list[Observation], list[Link], list[Span]]:
-    """Observations, links, and the row ranges of the items that are searched as items of their own."""
-    observations: list[Observation] = []
-    links: list[Link] = []
-    taken: list[Span] = []
-    shadow = body.shadow
-    comments = _comments(shadow, document.leaves) if "%%" in shadow else []
-    for leaf in document.leaves:
-        opaque: Sequence[Span] = leaf.opaque
+class _Findings:
+    """What the leaves of a body say.
+
+    Attributes:
+        rows: 0-based, of the items that are searched as items of their own.
+    """
+
+    __slots__ = ("_body", "_holders", "links", "observations", "rows")
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self._holders: dict[int, tuple[str, int]] = {}
+        self.observations: list[Observation] = []
+        self.links: list[Link] = []
+        self.rows: set[int] = set()
+
+    def add(self, leaf: Leaf, comments: Sequence[Span] = ()) -> None:
+        """Read one leaf. `comments` are those of the body, in order."""
+        body = self._body
+        shadow = body.shadow
+        start, end, _, opaque, written, item, is_task, _, holder = leaf
         hidden: Sequence[Span] = ()
-        if comments:
-            hidden = _overlapping(comments, leaf)
-            if hidden and hidden[0][0] <= leaf.start and hidden[0][1] >= leaf.end:
-                continue
+        outside: Sequence[Span] = opaque
+        if comments and (hidden := _overlapping(comments, start, end)):
+            if hidden[0][0] <= start and hidden[0][1] >= end:
+                return
+            outside = _merged([*opaque, *hidden])
+        dropped = _dropped(body, opaque, hidden) if opaque or hidden else ()
+        wikis: Sequence[WikiSpan] = ()
+        if shadow.find("[[", start, end) >= 0:
+            wikis = wiki_spans(shadow, start, end, outside)
+        fact = None
+        if item >= 0 and shadow[start] == "[" and not is_task:
+            text = visible = body.cut(start, end)
+            if wikis or hidden or opaque or written or "\n" in text or "\r" in text:
+                text, visible = _texts(body, leaf, wikis, dropped)
+            fact = read_fact(text, visible)
+        typed = False
+        if wikis or written:
+            links, typed = leaf_links(body, leaf, wikis, dropped, is_fact=fact is not None)
             if hidden:
-                opaque = _merged([*opaque, *hidden])
-        wikis: list[WikiSpan] = []
-        if shadow.find("[[", leaf.start, leaf.end) >= 0:
-            wikis = wiki_spans(shadow, leaf.start, leaf.end, opaque)
-        observation = None
-        if leaf.item_start >= 0:
-            if shadow[leaf.start] == "[" and not leaf.is_task:
-                observation = _observation(body, document, leaf, wikis, hidden)
-            if observation is not None:
-                observations.append(observation)
-        if wikis or leaf.links:
-            found, typed = leaf_links(body, leaf, wikis, opaque, is_fact=observation is not None)
-            if hidden:
-                found = [link for link in found if not _covers(hidden, link.start - body.base)]
-            links += found
-        else:
-            typed = False
-        if typed or observation is not None:
-            taken.append((body.row(leaf.item_start), body.row(leaf.end - 1)))
-    return observations, links, taken
+                links = [link for link in links if not _covers(hidden, link.start - body.base)]
+            self.links += links
+        if typed or fact is not None:
+            first = last = body.row(item)
+            self.rows.add(first)
+            if end > body.line_starts[first + 1]:
+                last = body.row(end - 1)
+                self.rows.update(range(first + 1, last + 1))
+            if fact is not None:
+                parent = ("", 0) if holder is None else self._parent(holder, comments)
+                self.observations.append(_observation(body, leaf, fact, first, last, parent))
+
+    def _parent(self, holder: Holder, comments: Sequence[Span]) -> tuple[str, int]:
+        parent = self._holders.get(holder.start)
+        if parent is None:
+            parent = _holder_text(self._body, holder, comments), self._body.line(holder.start)
+            self._holders[holder.start] = parent
+        return parent
+
+
+def _read_body(body: Body) -> tuple[_Findings, Document]:
+    found = _Findings(body)
+    if "%%" in body.shadow:  # a comment may span leaves
+        leaves: list[Leaf] = []
+        document = read_blocks(body, leaves.append)
+        comments = _comments(body, leaves)
+        if any(_covers(comments, at) for at in document.heading_starts):
+            leaves.clear()
+            document = read_blocks(body, leaves.append, _without_headings(body.shadow, comments))
+        for leaf in leaves:
+            found.add(leaf, comments)
+    else:
+        document = read_blocks(body, found.add)
+    return (_Findings(body) if document.failed else found), document
+
+
+def _dropped(body: Body, opaque: Sequence[Span], hidden: Sequence[Span]) -> list[Span]:
+    """Comments of both kinds."""
+    html = [span for span in opaque if body.shadow.startswith(_HTML_COMMENT, span[0])]
+    return [*html, *hidden]
+
+
+def _texts(
+    body: Body, leaf: Leaf, wikis: Sequence[WikiSpan], dropped: Sequence[Span]
+) -> tuple[str, str]:
+    """A leaf's text on one line without comments, as written and with what is opaque masked."""
+    masked = [(link.start, link.end) for link in leaf.links]
+    masked += [(wiki.start, wiki.end) for wiki in wikis]
+    gone = set(dropped)
+    masked += [span for span in leaf.opaque if span not in gone]
+    return body.inline(leaf.pieces, masked, dropped)
 
 
 def _observation(
-    body: Body,
-    document: Document,
-    leaf: Leaf,
-    wikis: Sequence[WikiSpan],
-    hidden: Sequence[Span],
-) -> Observation | None:
-    masked = [(link.start, link.end) for link in leaf.links]
-    masked += [(wiki.start, wiki.end) for wiki in wikis]
-    dropped = list(hidden)
-    for span in leaf.opaque:
-        (dropped if body.shadow.startswith("<!--", span[0]) else masked).append(span)
-    if masked or dropped:
-        text, visible = body.inline(leaf.pieces, masked, dropped)
-    elif len(leaf.pieces) == 1:
-        text = visible = body.cut(leaf.start, leaf.end)
-    else:
-        text = visible = " ".join(body.cut(start, end) for start, end in leaf.pieces)
-    fact = read_fact(text, visible)
-    if fact is None:
-        return None
-    return Observation(
-        category=fact.category,
-        content=fact.content,
-        line=body.line(leaf.item_start),
-        end_line=body.line(leaf.end - 1),
-        start=leaf.item_start + body.base,
-        end=leaf.end + body.base,
-        tags=fact.tags,
-        context=fact.context,
-        block_id=fact.block_id,
-        attributes=fact.attributes,
-        heading_path=document.path(leaf.section),
+    body: Body, leaf: Leaf, fact: Fact, first: int, last: int, parent: tuple[str, int]
+) -> Observation:
+    category, content, tags, context, block_id, attributes = fact
+    return _new_observation(
+        category,
+        content,
+        first + body.base_line,
+        last + body.base_line,
+        leaf.item_start + body.base,
+        leaf.end + body.base,
+        tags,
+        context,
+        block_id,
+        attributes,
+        leaf.heading_path,
+        *parent,
     )
 
 
-def _comments(shadow: str, leaves: Sequence[Leaf]) -> list[Span]:
+def _holder_text(body: Body, holder: Holder, comments: Sequence[Span]) -> str:
+    """What an item says that holds a list: as written, without its box and comments, shortened."""
+    if not holder.pieces:
+        return ""
+    hidden = _overlapping(comments, holder.pieces[0][0], holder.pieces[-1][1])
+    dropped = _dropped(body, holder.opaque, hidden)
+    text = body.inline(holder.pieces, (), dropped)[0]
+    if not holder.is_task and (box := _BOX.match(text)):
+        text = text[box.end() :]
+    return _shortened(" ".join(text.split()))
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= MAX_PARENT_CHARS:
+        return text
+    head = text[: MAX_PARENT_CHARS - 1]
+    word, _, rest = text[:MAX_PARENT_CHARS].rpartition(" ")
+    return (word if word and len(rest) < MAX_PARENT_CHARS // 4 else head).rstrip() + "…"
+
+
+def _comments(body: Body, leaves: Sequence[Leaf]) -> list[Span]:
     """The `%% %%` comments: inside one leaf, or from a line that begins with `%%` to the next `%%`.
 
     A `%%` without a partner is text.
     """
     signs: list[tuple[int, int]] = []
     for number, leaf in enumerate(leaves):
-        for match in _COMMENT_SIGN.finditer(shadow, leaf.start, leaf.end):
+        for match in _COMMENT_SIGN.finditer(body.shadow, leaf.start, leaf.end):
             at = match.start()
             if not _covers(leaf.opaque, at):
                 signs.append((at, number))
     found: list[Span] = []
     opened: tuple[int, int] | None = None
     for at, number in signs:
-        if opened is not None and (opened[1] == number or _begins_line(shadow, opened[0])):
+        if opened is not None and (opened[1] == number or _begins_line(body, opened[0])):
             found.append((opened[0], at + 2))
             opened = None
         else:
@@ -169,9 +232,21 @@ def _comments(shadow: str, leaves: Sequence[Leaf]) -> list[Span]:
     return found
 
 
-def _overlapping(comments: Sequence[Span], leaf: Leaf) -> Sequence[Span]:
-    first = bisect_right(comments, leaf.start, key=lambda span: span[1])
-    last = bisect_left(comments, leaf.end, key=lambda span: span[0])
+def _without_headings(shadow: str, comments: Sequence[Span]) -> str:
+    """The text in which no comment makes a heading; as long in bytes."""
+    parts: list[str] = []
+    at = 0
+    for start, end in comments:
+        hidden = _HEADING_SIGN.sub(lambda match: "x" * len(match[0]), shadow[start:end])
+        parts += (shadow[at:start], hidden)
+        at = end
+    parts.append(shadow[at:])
+    return "".join(parts).encode("latin-1").decode("utf-8")
+
+
+def _overlapping(comments: Sequence[Span], start: int, end: int) -> Sequence[Span]:
+    first = bisect_right(comments, start, key=lambda span: span[1])
+    last = bisect_left(comments, end, key=lambda span: span[0])
     return comments[first:last]
 
 
@@ -181,9 +256,9 @@ def _covers(spans: Sequence[Span], at: int) -> bool:
     return index >= 0 and at < spans[index][1]
 
 
-def _begins_line(shadow: str, at: int) -> bool:
-    start = max(shadow.rfind("\n", 0, at), shadow.rfind("\r", 0, at)) + 1
-    return not shadow[start:at].strip(_LINE_LEAD)
+def _begins_line(body: Body, at: int) -> bool:
+    start = body.line_starts[body.row(at)]
+    return not body.shadow[start:at].strip(_LINE_LEAD)
 
 
 def _merged(spans: list[Span]) -> list[Span]:

@@ -8,29 +8,24 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
-from memoranda.markdown.relations import LINKS_TO, wiki_link, wiki_spans
-from memoranda.markdown.yaml_values import Entry, Value, YamlFault, load_entries
+from memoranda.markdown.broken_frontmatter import salvage
+from memoranda.markdown.frontmatter_links import frontmatter_links
+from memoranda.markdown.yaml_values import Entry, Value, YamlFault, line_count, load_entries
 from memoranda.model.address import Permalink, declared_permalink
-from memoranda.model.note import Link, LinkForm, MetadataValue
+from memoranda.model.dates import parse_date
+from memoranda.model.note import Link, MetadataValue
 
 _FIRST_LINE: Final = re.compile(r"---[ \t]*(?:\r\n|\r|\n)")
 _LAST_LINE: Final = re.compile(r"[\r\n]---[ \t]*(?:\r\n|\r|\n|\Z)")
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_PLAIN_KEY: Final = re.compile(
-    r"([^\s#:\-?,\[\]{}&*!|>'\"%@`][^:#\"']{0,100}?)[ \t]*:(?:[ \t]+(.*))?"
-)
-_NOT_PLAIN: Final = "[{|>&*!'\"%@`#"
-_HASH_COMMENT: Final = re.compile(r"^(?:tags?:[ \t]+|[ \t]*-[ \t]+)#\w", re.MULTILINE)
-_EPOCH_S: Final = re.compile(r"\d{10}", re.ASCII)
-_EPOCH_MS: Final = re.compile(r"\d{13}", re.ASCII)
-_MAX_MISSES: Final = 20  # keeps a header of many such links linear
-_NO_RELATIONS: Final = frozenset({"title", "permalink"})
+_COMMENTED_TAG: Final = re.compile(r"^(?:tags?:[ \t]+|[ \t]*-[ \t]+)#\w", re.MULTILINE)
+_TAG_KEYS: Final = ("tags", "tag")
+_MOST_ALIKE: Final = 5
+"""Problems of one kind that are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,7 @@ def split_frontmatter(text: str) -> Cut:
     if first is None or last is None:
         return Cut(None, 0, 0, 1)
     header = text[first.end() : max(last.start() + 1, first.end())]
-    lines = 2 + len(_LINE_END.findall(header))
+    lines = 2 + line_count(header, 0, len(header))
     if header.endswith("\r") and text[last.start() + 1] == "\n":  # a CRLF cut in two by the match
         header += "\n"
     return Cut(header, first.end(), last.end(), lines + 1)
@@ -87,35 +82,30 @@ def read_frontmatter(cut: Cut) -> Header:
     """Read the header; every fault becomes a problem and what can be read with certainty is kept."""
     if cut.header is None:
         return Header()
-    problems: list[str] = []
     raw = ""
+    fault: YamlFault | None = None
     try:
         entries = load_entries(cut.header)
-    except YamlFault as fault:
-        problems.append(
-            f"The frontmatter is not usable YAML (line {fault.line + 2}: {fault.reason})."
-        )
+    except YamlFault as broken:
+        fault = broken
         raw = cut.header
-        entries = _salvage(cut.header)
-    problems += [
-        f"The frontmatter has a date that does not exist (line {entry.line + 2}: {entry.key})."
-        for entry in entries
-        if entry.bad_date
-    ]
-    if "#" in cut.header and _HASH_COMMENT.search(cut.header):
-        problems.append(
-            "The frontmatter has a tag with an unquoted #, which starts a comment in YAML."
-        )
+        entries = salvage(cut.header)
     given: dict[str, Value] = {}
     for entry in entries:
-        given[entry.key] = entry.value
+        given[entry.key] = entry.value  # the last one counts
     values: dict[str, MetadataValue] = {}
     for key, value in given.items():
         if (shown := _metadata(value)) is not None:
             values[key] = shown
+    problems = _problems(cut.header, entries, fault, len(given))
+    links: tuple[Link, ...] = ()
+    if "[[" in cut.header:
+        links, complete = frontmatter_links(cut.header, cut.header_start, entries)
+        if not complete:
+            problems.append("The frontmatter has more links than are read of a header.")
     return Header(
         values=values,
-        links=_links(cut, entries) if "[[" in cut.header else (),
+        links=links,
         title=_line_of_text(given.get("title")),
         note_type=_note_type(given.get("type")),
         tags=_tags(given),
@@ -126,6 +116,47 @@ def read_frontmatter(cut: Cut) -> Header:
         raw=raw,
         problems=tuple(problems),
     )
+
+
+def _problems(
+    header: str, entries: Sequence[Entry], fault: YamlFault | None, distinct: int
+) -> list[str]:
+    """One sentence each, with the line of the file."""
+    problems = []
+    if fault is not None:
+        problems.append(f"The frontmatter is broken in line {fault.line + 2}: {fault.reason}.")
+    bad_dates = [entry for entry in entries if entry.bad_date]
+    problems += [
+        f"The frontmatter has a date that does not exist (line {entry.line + 2}: {entry.key[:50]})."
+        for entry in bad_dates[:_MOST_ALIKE]
+    ]
+    if distinct < len(entries):
+        problems += _repeated(entries)
+    if "#" in header:
+        starts = [entry.at for entry in entries]
+        for match in _COMMENTED_TAG.finditer(header):
+            number = bisect_right(starts, match.end()) - 1
+            if number >= 0 and entries[number].key in _TAG_KEYS:
+                line = line_count(header, 0, match.start()) + 2
+                problems.append(
+                    f"The frontmatter has a tag with an unquoted #, which begins a comment (line {line})."
+                )
+                break
+    return problems
+
+
+def _repeated(entries: Sequence[Entry]) -> list[str]:
+    """Keys that stand more than once with different values: all but the last are lost."""
+    last = {entry.key: entry for entry in entries}
+    lost = {
+        entry.key: None
+        for entry in entries
+        if entry is not last[entry.key] and entry.value != last[entry.key].value
+    }
+    return [
+        f"The frontmatter has the key {key[:50]} more than once; line {last[key].line + 2} counts."
+        for key in list(lost)[:_MOST_ALIKE]
+    ]
 
 
 def _metadata(value: Value) -> MetadataValue | None:
@@ -167,7 +198,7 @@ def _note_type(value: Value) -> str:
 
 def _tags(given: Mapping[str, Value]) -> tuple[str, ...]:
     found: dict[str, None] = {}
-    for key in ("tags", "tag"):
+    for key in _TAG_KEYS:
         value = given.get(key)
         parts: Iterable[str] = _texts(value)
         if isinstance(value, str):
@@ -200,133 +231,3 @@ def _first_date(given: Mapping[str, Value], keys: Iterable[str]) -> datetime | N
         if isinstance(value, str) and (found := parse_date(value)) is not None:
             return found
     return None
-
-
-def parse_date(text: str) -> datetime | None:
-    """ISO 8601 (`/` for `-` too) or seconds or milliseconds since 1970 -> aware UTC; else None.
-
-    A date without zone is in the zone of this machine. Touches no clock.
-    """
-    text = text.strip()
-    try:
-        if _EPOCH_MS.fullmatch(text):
-            return datetime.fromtimestamp(int(text) / 1000, UTC)
-        if _EPOCH_S.fullmatch(text):
-            return datetime.fromtimestamp(int(text), UTC)
-        if text.isdigit():
-            return None
-        return datetime.fromisoformat(text.replace("/", "-")).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def _salvage(header: str) -> list[Entry]:
-    """Read a broken header key by key: what is YAML alone, and `key: value` lines as written.
-
-    A chunk is a line that begins with a key and the lines below it that do not.
-    """
-    chunks: list[tuple[int, int, list[str]]] = []
-    at = 0
-    for row, line in enumerate(_LINE.findall(header)):
-        if _PLAIN_KEY.match(line):
-            chunks.append((at, row, [line]))
-        elif chunks:
-            chunks[-1][2].append(line)
-        at += len(line)
-    entries = []
-    for start, row, lines in chunks:
-        try:
-            entries += [
-                Entry(entry.key, entry.value, entry.at + start, entry.line + row, entry.bad_date)
-                for entry in load_entries("".join(lines))
-            ]
-        except YamlFault:
-            entry = _plain_entry("".join(lines).rstrip(), start, row)
-            if entry is not None:
-                entries.append(entry)
-    return entries
-
-
-def _plain_entry(chunk: str, start: int, row: int) -> Entry | None:
-    match = _PLAIN_KEY.fullmatch(chunk)
-    if match is None or not (value := (match[2] or "").strip()):
-        return None
-    if value[0] in _NOT_PLAIN and not (value.startswith("[[") and value.endswith("]]")):
-        return None
-    if " #" in value:
-        return None
-    return Entry(match[1].strip(), value, start, row)
-
-
-def _links(cut: Cut, entries: Sequence[Entry]) -> tuple[Link, ...]:
-    """Wiki links in values; the relation's type is the top key. Placed by looking them up in the source."""
-    header = cut.header or ""
-    place = _Place(header, cut.header_start)
-    found: list[Link] = []
-    ends = [*(entry.at for entry in entries), len(header)][1:]
-    for entry, end in zip(entries, ends, strict=False):
-        if entry.key.strip().lower() in _NO_RELATIONS:
-            continue
-        kind = "_".join(entry.key.lower().split()) or LINKS_TO
-        at = entry.at
-        misses = 0
-        for text in _all_texts(entry.value):
-            if "[[" not in text:
-                continue
-            for span in wiki_spans(text, 0, len(text)):
-                written = text[span.start : span.end]
-                left = header.find(written, at, end) if misses < _MAX_MISSES else -1
-                right = left + len(written)
-                if left >= 0:
-                    at = right
-                else:  # written with escapes or folded: the key stands for it
-                    misses += 1
-                    left, right = entry.at, entry.at + len(entry.key)
-                link = wiki_link(
-                    text[span.inner_start : span.inner_end],
-                    form=LinkForm.FRONTMATTER,
-                    relation_type=kind,
-                    line=place.line(left),
-                    start=place.byte(left),
-                    end=place.byte(right),
-                )
-                if link is not None:
-                    found.append(link)
-    return tuple(found)
-
-
-def _all_texts(value: Value) -> Iterator[str]:
-    """Every text inside a value, in order, without recursion."""
-    stack = [value]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            stack.extend(reversed(value.values()))
-        elif value is not None:
-            stack.extend(reversed(value))
-
-
-class _Place:
-    """Characters of the header -> bytes and lines of the file."""
-
-    def __init__(self, header: str, header_start: int) -> None:
-        self.header = header
-        self.base = header_start  # the first line is ASCII: its characters are its bytes
-        self.ascii = header.isascii()
-        self.known = (0, 0)
-        self.ends = [match.end() for match in _LINE_END.finditer(header)]
-
-    def byte(self, at: int) -> int:
-        """Cheap for offsets that mostly grow."""
-        if self.ascii:
-            return self.base + at
-        if at < self.known[0]:
-            self.known = (0, 0)
-        char, byte = self.known
-        self.known = (at, byte + len(self.header[char:at].encode("utf-8")))
-        return self.base + self.known[1]
-
-    def line(self, at: int) -> int:
-        return bisect_right(self.ends, at) + 2

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from memoranda.markdown.blocks import MASK
 
-_CATEGORY: Final = re.compile(r"\[([^\[\]()\x00]+)\]\s+(?=\S)")
+_CATEGORY: Final = re.compile(r"\[([^\[\]()\x00]+)\]\s+(\S)")
+_PLAIN: Final = re.compile(
+    r"\[([^\[\]()\x00]++)\]\s++([^\s#^][^#^]*+)((?:#[\w/-]++(?:\s++|\Z))*+)(?:\(([^()\\#^]*+)\)\s*+)?"
+)
+"""Category, sentence, tags, context, and no block id or sign of a tag elsewhere."""
 _TIME: Final = re.compile(
     r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?"
     r"(?:\s*(?:-+>?|–|—|→)\s*\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?)?"
@@ -17,14 +20,15 @@ _TIME: Final = re.compile(
 _QUOTED_ATTRIBUTE: Final = re.compile(r"[\w.-]+\s*:\s*(?:\".*\"|'.*')")
 _FIELD: Final = re.compile(r"\[([^\[\]()\x00:]+)::([^\[\]]*)\]|\(([^\[\]()\x00:]+)::([^()]*)\)")
 # ASCII signs but - / _ end a tag; what else of Unicode does is decided in `_tag_end`.
-_TAG: Final = re.compile(r"(?<![\w#&/\x00])#([^\s\x00-\x2c.\x3a-\x40\x5b-\x5e`\x7b-\x7f]+)")
-_HEX_COLOUR: Final = re.compile(r"(?i:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})")
+_TAG: Final = re.compile(r"(?<![\w#&/\\\x00])#(?!/)([^\s\x00-\x2c.\x3a-\x40\x5b-\x5e`\x7b-\x7f]+)")
+_LETTER: Final = re.compile(r"[A-Za-z]")
+_HEX: Final = re.compile(r"[0-9a-fA-F]+")
+_COLOUR_LENGTHS: Final = (3, 6, 8)
 _BLOCK_ID: Final = re.compile(r"\^([A-Za-z0-9-]+)")
 _BRACKETS: Final = {")": "(", "）": "（"}
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """What an item says, without its place. Fields as in `model.note.Observation`."""
 
     category: str
@@ -45,13 +49,16 @@ def read_fact(text: str, visible: str) -> Fact | None:
         text: the item's first paragraph on one line.
         visible: the same with code, HTML, math and links as `MASK`, so that signs in them do not count.
     """
-    match = _CATEGORY.match(visible)
-    if match is None:
+    match = _PLAIN.fullmatch(visible)
+    if match is not None and (fact := _read_plain(match, text, visible)) is not None:
+        return fact
+    if match is None and (match := _CATEGORY.match(visible)) is None:
         return None
     category = text[1 : match.end(1)].strip()
     if not _is_category(category):
         return None
-    return _read_content(category, text[match.end() :].rstrip(), visible[match.end() :].rstrip())
+    at = match.start(2)
+    return _read_content(category, text[at:].rstrip(), visible[at:].rstrip())
 
 
 def tags_of(visible: str) -> list[tuple[int, int, str]]:
@@ -67,8 +74,10 @@ def tags_of(visible: str) -> list[tuple[int, int, str]]:
 
 
 def _is_category(text: str) -> bool:
-    if not text or (len(text) == 1 and text.isascii()):
+    if len(text) < 2 and text.isascii():
         return False
+    if text.isalpha():
+        return True
     if text[0] in "!^" or "::" in text:
         return False
     if text[0].isdigit() and _TIME.fullmatch(text):
@@ -77,17 +86,18 @@ def _is_category(text: str) -> bool:
 
 
 def _tag_name(text: str) -> str:
-    if not text.isascii():
-        text = text[: _tag_end(text)]
-    text = text.rstrip("-/").lstrip("/")
-    if not text or text.isdigit() or (text.isascii() and not any(c.isalpha() for c in text)):
-        return ""
+    if not text.isalpha():
+        if not text.isascii():
+            text = text[: _tag_end(text)]
+        text = text.rstrip("-/")
+        if text.isdigit() or (text.isascii() and not _LETTER.search(text)):
+            return ""
     return "" if _is_colour(text) else text
 
 
 def _is_colour(text: str) -> bool:
     """`#a1b2c3`, `#f0f`, `#ccc`, but not words as `#facade` and `#bad`, nor codes as `#d39`."""
-    if not _HEX_COLOUR.fullmatch(text):
+    if len(text) not in _COLOUR_LENGTHS or not _HEX.fullmatch(text):
         return False
     signs = set(text.lower())
     if len(text) == 3:
@@ -107,30 +117,86 @@ def _tag_end(text: str) -> int:
     return len(text)
 
 
+def _read_plain(match: re.Match[str], text: str, visible: str) -> Fact | None:
+    """The short way for most items: a sentence, tags and a context. None if it may be more than that."""
+    category, sentence, tail, inner = match.groups()
+    category = category.strip()
+    if "::" in visible or not _is_category(category):
+        return None
+    tags: tuple[str, ...] = ()
+    if tail:
+        if not sentence[-1].isspace():
+            return None
+        names = [name[1:] for name in tail.split()]
+        for name in names:
+            if _tag_name(name) != name:
+                return None
+        tags = tuple(dict.fromkeys(names))
+    at = match.start(2)
+    end = at + len(sentence.rstrip())
+    context: str | None = None
+    if inner is not None:
+        context = text[match.start(4) : match.end(4)].strip() or None
+    elif (
+        visible[end - 1] in _BRACKETS
+        and (start := opening_bracket(visible, end)) is not None
+        and start > at
+    ):
+        context = text[start + 1 : end - 1].strip() or None
+        end = at + len(visible[at:start].rstrip())
+    content = text[at:end].strip()
+    return Fact(category, content, tags, context, None, {}) if content else None
+
+
 def _read_content(category: str, text: str, visible: str) -> Fact | None:
+    """Read from the end, in any order: block id, fields, tags and one context."""
     fields: list[tuple[int, int, str, str]] = []
     if "::" in visible:
         fields = [_field(match, text) for match in _FIELD.finditer(visible)]
         # Signs in a field belong to the field.
         visible = _FIELD.sub(lambda match: MASK * len(match[0]), visible)
     tags = tags_of(visible)
-    rest = _Trailing(text, visible, fields, tags)
-    rest.read()
-    pieces = [*tags, *((start, end, value) for start, end, _, value in fields)]
-    pieces.sort()
-    content = _plain(text, 0, rest.end, pieces)
+    pieces = [*tags, *((start, end, value) for start, end, _, value in fields)] if fields else tags
+    starts = {end: start for start, end, _ in pieces}
+    end = len(visible)
+    block_id: str | None = None
+    context: tuple[int, int] | None = None
+    while end > 0:
+        if visible[end - 1].isspace():
+            end -= 1
+        elif (start := starts.get(end)) is not None:
+            end = start
+        elif block_id is None and (match := _last_block_id(visible, end)):
+            block_id = match[1]
+            end = match.start()
+        elif context is None and (start := opening_bracket(visible, end)) is not None:
+            if not visible[:start].strip():
+                break
+            context = (start + 1, end - 1)
+            end = start
+        else:
+            break
+    if fields:
+        pieces.sort()
+    content = _plain(text, 0, end, pieces)
     if not content:  # nothing but tags or fields: they are what the item says
-        content = _plain(text, 0, rest.first_end, pieces)
+        outside = context or (len(text), len(text))
+        content = " ".join(
+            shown for at, _, shown in pieces if shown and not outside[0] <= at < outside[1]
+        )
     if not content:
         return None
-    context = None
-    if rest.context is not None:
-        context = _plain(text, *rest.context, pieces) or None
     attributes: dict[str, str] = {}
     for _, _, key, value in fields:
         attributes.setdefault(key, value)
-    names = tuple(dict.fromkeys(name for _, _, name in tags))
-    return Fact(category, content, names, context, rest.block_id, attributes)
+    return Fact(
+        category,
+        content,
+        tuple(dict.fromkeys([name for _, _, name in tags])) if tags else (),
+        (_plain(text, *context, pieces) or None) if context else None,
+        block_id,
+        attributes,
+    )
 
 
 def _field(match: re.Match[str], text: str) -> tuple[int, int, str, str]:
@@ -139,55 +205,9 @@ def _field(match: re.Match[str], text: str) -> tuple[int, int, str, str]:
     return match.start(), match.end(), match[group].strip(), value
 
 
-class _Trailing:
-    """Reads from the end, in any order: block id, fields, tags, one context."""
-
-    def __init__(
-        self,
-        text: str,
-        visible: str,
-        fields: list[tuple[int, int, str, str]],
-        tags: list[tuple[int, int, str]],
-    ) -> None:
-        self.text, self.visible = text, visible
-        self.starts = {end: start for start, end, *_ in fields}
-        self.starts |= {end: start for start, end, _ in tags}
-        self.end = self.first_end = len(visible)
-        self.context: tuple[int, int] | None = None
-        self.block_id: str | None = None
-
-    def read(self) -> None:
-        visible = self.visible
-        while self.end > 0:
-            while self.end > 0 and visible[self.end - 1].isspace():
-                self.end -= 1
-            if (start := self.starts.get(self.end)) is not None:
-                self.end = start
-            elif not (self._take_block_id() or self._take_context()):
-                break
-
-    def _take_block_id(self) -> bool:
-        if self.block_id is not None:
-            return False
-        start = self.visible.rfind(" ", 0, self.end) + 1
-        match = _BLOCK_ID.fullmatch(self.visible, start, self.end)
-        if match is None:
-            return False
-        self.block_id = match[1]
-        if self.end == self.first_end:
-            self.first_end = start
-        self.end = start
-        return True
-
-    def _take_context(self) -> bool:
-        if self.context is not None or self.end == 0:
-            return False
-        start = opening_bracket(self.visible, self.end)
-        if start is None or not self.visible[:start].strip():
-            return False
-        self.context = (start + 1, self.end - 1)
-        self.end = start
-        return True
+def _last_block_id(visible: str, end: int) -> re.Match[str] | None:
+    start = visible.rfind(" ", 0, end) + 1
+    return _BLOCK_ID.fullmatch(visible, start, end) if visible.startswith("^", start) else None
 
 
 def opening_bracket(visible: str, end: int) -> int | None:
@@ -196,6 +216,11 @@ def opening_bracket(visible: str, end: int) -> int | None:
     opening = _BRACKETS.get(close)
     if opening is None or _escaped(visible, end - 1):
         return None
+    at = visible.rfind(opening, 0, end)
+    if at < 0:
+        return None
+    if visible.find(close, at) == end - 1 and not _escaped(visible, at):  # no bracket inside
+        return at if at > 0 and visible[at - 1].isspace() else None
     depth = 0
     for at in range(end - 1, -1, -1):
         sign = visible[at]
@@ -214,6 +239,8 @@ def _escaped(text: str, at: int) -> bool:
 
 def _plain(text: str, start: int, end: int, pieces: list[tuple[int, int, str]]) -> str:
     """A stretch of text in which tags have lost their sign and fields are their values."""
+    if not pieces or pieces[0][1] > end:
+        return text[start:end].strip()
     parts: list[str] = []
     at = start
     for left, right, shown in pieces:

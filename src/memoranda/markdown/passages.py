@@ -7,30 +7,38 @@ definitions and comments included. A heading's line opens the passage that follo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Set
 from itertools import pairwise
 from typing import Final
 
-from memoranda.markdown.blocks import Body, Document, Span
+from memoranda.markdown.blocks import Body, Document
+from memoranda.markdown.values import maker
 from memoranda.model.note import Passage
 
 MAX_CHARS: Final = 1500
+_new_passage: Final = maker(Passage)
+_Run = tuple[int, int, int, int]
+"""From byte to byte, from row to row (inclusive)."""
 _BLANK: Final = " \t\r\n"
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*(?:\r\n|\r|\n))*")
 
 
-def read_passages(body: Body, document: Document, taken: Iterable[Span]) -> tuple[Passage, ...]:
-    """Group the blocks; `taken` are the row ranges (0-based, inclusive) of items of their own."""
+def read_passages(body: Body, document: Document, hidden: Set[int]) -> tuple[Passage, ...]:
+    """Group the blocks; `hidden` are the rows (0-based) of items of their own."""
     if not body.shadow.strip(_BLANK):
         return ()
-    hidden = {row for first, last in taken for row in range(first, last + 1)}
-    rows = sorted({0, *(body.row(start) for start in document.blocks)})
-    sections = {body.row(start): i for i, start in enumerate(document.heading_starts)}
-    rows.append(len(body.line_starts) - 1)
+    headings = {
+        heading.line - body.base_line: path
+        for heading, path in zip(document.headings, document.paths, strict=True)
+    }
+    rows = [0, *map(body.row, document.blocks), len(body.line_starts) - 1]
     groups = _Groups(body)
     for first, end in pairwise(rows):
-        if (section := sections.get(first)) is not None:
-            groups.open(document.paths[section])
+        if first == end:
+            continue
+        if (path := headings.get(first)) is not None:
+            groups.open(path)
         if not hidden or hidden.isdisjoint(range(first, end)):
             groups.add(first, end)
             continue
@@ -49,11 +57,13 @@ def read_passages(body: Body, document: Document, taken: Iterable[Span]) -> tupl
 class _Groups:
     """Collects runs of lines of one section until they reach the size of a passage."""
 
+    __slots__ = ("_body", "_chars", "_path", "_runs", "passages")
+
     def __init__(self, body: Body) -> None:
-        self.body = body
         self.passages: list[Passage] = []
+        self._body = body
         self._path: tuple[str, ...] = ()
-        self._runs: list[Span] = []
+        self._runs: list[_Run] = []
         self._chars = 0
 
     def open(self, path: tuple[str, ...]) -> None:
@@ -62,50 +72,61 @@ class _Groups:
 
     def add(self, first: int, end: int) -> None:
         """Add the rows `first` to `end` - 1."""
-        starts, shadow = self.body.line_starts, self.body.shadow
+        starts, shadow = self._body.line_starts, self._body.shadow
         left, right = starts[first], starts[end]
-        if blank := _BLANK_LINES.match(shadow, left, right):
+        if shadow[left] in _BLANK and (blank := _BLANK_LINES.match(shadow, left, right)):
             left = blank.end()
-        right = left + len(shadow[left:right].rstrip(_BLANK))
-        if right <= left:
+            first = bisect_right(starts, left, first, end) - 1
+        chars = len(shadow[left:right].rstrip(_BLANK))
+        if chars == 0:
             return
+        right = left + chars
+        last = bisect_right(starts, right - 1, first, end) - 1
         # A character has at most four bytes: short blocks need no decoding to be measured.
-        chars = right - left
         if chars > MAX_CHARS:
-            chars = len(self.body.cut(left, right))
+            chars = len(self._body.cut(left, right))
         if chars <= MAX_CHARS:
-            self._put(left, right, chars)
-        elif self.body.row(left) + 1 < self.body.row(right - 1) + 1:
-            for row in range(self.body.row(left), self.body.row(right - 1) + 1):
+            self._put((left, right, first, last), chars)
+        elif first < last:
+            for row in range(first, last + 1):
                 self.add(row, row + 1)
         else:
-            self._add_long_line(left, right)
+            self._add_long_line(left, right, first)
 
     def flush(self) -> None:
-        if not self._runs:
+        runs, body = self._runs, self._body
+        if not runs:
             return
-        body = self.body
-        text = "\n".join(body.cut(left, right) for left, right in self._runs)
-        first, last = self._runs[0][0], self._runs[-1][1] - 1
+        left, right, first, last = runs[0]
+        if len(runs) == 1:
+            text = body.cut(left, right)
+        else:
+            text = "\n".join([body.cut(left, right) for left, right, _, _ in runs])
+            last = runs[-1][3]
         if not text.isspace():
-            self.passages.append(Passage(text, self._path, body.line(first), body.line(last)))
-        self._runs, self._chars = [], 0
+            base = body.base_line
+            self.passages.append(_new_passage(text, self._path, first + base, last + base))
+        runs.clear()
+        self._chars = 0
 
-    def _put(self, left: int, right: int, chars: int) -> None:
-        if self._runs and self._chars + chars > MAX_CHARS:
-            self.flush()
-        if self._runs:
-            start, end = self._runs[-1]
-            if not self.body.shadow[end:left].strip(_BLANK):
-                self._runs[-1] = (start, right)
-                self._chars += chars + left - end
-                return
-        self._runs.append((left, right))
+    def _put(self, run: _Run, chars: int) -> None:
+        runs = self._runs
+        if runs:
+            if self._chars + chars > MAX_CHARS:
+                self.flush()
+            else:
+                start, end, first, _ = runs[-1]
+                left, right, _, last = run
+                if not self._body.shadow[end:left].strip(_BLANK):
+                    runs[-1] = (start, right, first, last)
+                    self._chars += chars + left - end
+                    return
+        runs.append(run)
         self._chars += chars + 1
 
-    def _add_long_line(self, left: int, right: int) -> None:
+    def _add_long_line(self, left: int, right: int, row: int) -> None:
         """Cut a line that is longer than a passage at blanks, else anywhere between characters."""
-        text = self.body.cut(left, right)
+        text = self._body.cut(left, right)
         at = 0
         while at < len(text):
             end = at + MAX_CHARS
@@ -114,6 +135,6 @@ class _Groups:
             piece = text[at:end]
             size = len(piece.encode("utf-8"))
             if piece.strip():
-                self._put(left, left + size, len(piece))
+                self._put((left, left + size, row, row), len(piece))
             left += size
             at = end

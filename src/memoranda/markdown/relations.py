@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
+from operator import attrgetter
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from memoranda.markdown.blocks import Body, Leaf, MarkdownLink, Span
 from memoranda.markdown.observations import opening_bracket
+from memoranda.markdown.values import maker
 from memoranda.model.address import lookup_key
 from memoranda.model.note import Link, LinkForm
 
@@ -29,15 +32,22 @@ _SUFFIXES: Final = """
 ATTACHMENT_SUFFIXES: Final = frozenset(_SUFFIXES.split())
 """File name endings that name no note. Kept short: `Node.js` and `ASP.NET` are names of notes."""
 
-_SIGNS: Final = re.compile(r"\\.|[\[\]\r\n]", re.DOTALL)
+_SIGNS: Final = re.compile(r"\\[^\r\n]|[\[\]\r\n]")
+_ESCAPE: Final = re.compile(r"\\[\[\]\\]")
 _SIMPLE: Final = re.compile(r"\[\[[^\[\]\r\n]*\]\]")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_TYPE_ENDS: Final = "*_~`=<>-–—→←⇒⇐↔: \t"
-_NO_TYPE: Final = re.compile(r"[,;:!?()\[\]{}<>|\"“”„#$%^=*\\`。、，；：！？（）「」\x00-\x1f]")
+_TYPE_ENDS: Final = "*_~`=<>-–—→←⇒⇐↔:： \t"
+_COMMAS: Final = frozenset(sign.encode("utf-8").decode("latin-1") for sign in ",，、")
+_NO_TYPE: Final = re.compile(
+    r"[,;:!?()\[\]{}<>|\"“”„#$%^=*\\`。、，；：！？（）「」\x00-\x1f]|\.\s"
+)
 _QUOTES: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "‘": "’", "'": "'"}
 _BLOCK_ID_END: Final = re.compile(r"(?:^|\s)\^[A-Za-z0-9-]+\Z")
 _EXPLANATION: Final = re.compile(r"(?:::?\s+|\s+[-–—]+\s+)(?=\S)")
 _EMPHASIS: Final = "*_~"
+_PLAIN_PATH: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]*\.md")
+_new_link: Final = maker(Link)
+_START: Final = attrgetter("start")
 
 
 class WikiSpan(NamedTuple):
@@ -55,11 +65,15 @@ def wiki_spans(shadow: str, start: int, end: int, opaque: Sequence[Span] = ()) -
 
     Of `[[[a]]]` the inner pair is the link. Source: spec 3.4 (bracket depth), 13.1.
     """
-    if not opaque and "\\" not in shadow[start:end]:
-        simple = list(_SIMPLE.finditer(shadow, start, end))
-        pairs = 2 * len(simple)
-        if shadow.count("[", start, end) == pairs == shadow.count("]", start, end):
-            return [_wiki_span(shadow, start, *match.span()) for match in simple]
+    if (shadow.find("\\", start, end) < 0 or not _ESCAPE.search(shadow, start, end)) and not (
+        opaque and _has_brackets(shadow, opaque)
+    ):
+        count = shadow.count("[", start, end)
+        if count == 2 and (match := _SIMPLE.search(shadow, start, end)):
+            return [_wiki_span(shadow, start, *match.span())]
+        simple = [match.span() for match in _SIMPLE.finditer(shadow, start, end)]
+        if count == 2 * len(simple):
+            return [_wiki_span(shadow, start, opened, closed) for opened, closed in simple]
     found: list[WikiSpan] = []
     stack: list[int] = []
     closes: dict[int, int] = {}
@@ -95,42 +109,63 @@ def wiki_spans(shadow: str, start: int, end: int, opaque: Sequence[Span] = ()) -
 
 def _wiki_span(shadow: str, start: int, opened: int, closed: int) -> WikiSpan:
     embed = opened > start and shadow[opened - 1] == "!"
+    if embed and opened - 1 > start and shadow[opened - 2] == "\\":
+        embed = False
     return WikiSpan(opened - 1 if embed else opened, closed, opened + 2, closed - 2, embed)
 
 
+def _has_brackets(shadow: str, spans: Sequence[Span]) -> bool:
+    return any(shadow.find(sign, start, end) >= 0 for start, end in spans for sign in "[]")
+
+
 def leaf_links(
-    body: Body, leaf: Leaf, wikis: Sequence[WikiSpan], opaque: Sequence[Span], *, is_fact: bool
+    body: Body,
+    leaf: Leaf,
+    wikis: Sequence[WikiSpan],
+    dropped: Sequence[Span],
+    *,
+    is_fact: bool,
 ) -> tuple[list[Link], bool]:
-    """The links of a leaf in order, and whether it is an explicit relation (then it is text of its own)."""
+    """The links of a leaf in order, and whether it is an explicit relation (then it is text of its own).
+
+    Args:
+        body: the text and its offsets.
+        leaf: the leaf.
+        wikis: its wiki links.
+        dropped: its comments, which nobody reads.
+        is_fact: it is an observation, and its links are prose.
+    """
     typed: tuple[str, int, str | None] | None = None
     if wikis and leaf.item_start >= 0 and not leaf.is_task and not is_fact:
-        typed = _explicit(body, leaf, wikis, opaque)
+        typed = _explicit(body, leaf, wikis, dropped)
     links: list[Link] = []
-    for number, wiki in enumerate(wikis):
-        kind, context = LINKS_TO, None
-        if typed is not None and number < typed[1]:
-            kind, context = typed[0], typed[2]
+    kind, count, context = typed or (LINKS_TO, len(wikis), None)
+    for number, (start, end, inner_start, inner_end, is_embed) in enumerate(wikis):
+        if number == count:
+            kind, context = LINKS_TO, None
         link = wiki_link(
-            body.cut(wiki.inner_start, wiki.inner_end),
-            form=LinkForm.EMBED if wiki.is_embed else LinkForm.WIKI,
+            body.cut(inner_start, inner_end),
+            form=LinkForm.EMBED if is_embed else LinkForm.WIKI,
             relation_type=kind,
             context=context,
-            line=body.line(wiki.start),
-            start=wiki.start + body.base,
-            end=wiki.end + body.base,
+            line=body.line(start),
+            start=start + body.base,
+            end=end + body.base,
         )
         if link is not None:
             links.append(link)
+    # What names no note is no relation, and its words are those of the passage.
+    is_own = typed is not None and count == sum(
+        link.relation_type != LINKS_TO and not link.is_attachment for link in links
+    )
     if leaf.links:
-        outside = [
-            link
-            for written in leaf.links
-            if not _inside(written.start, wikis)
-            and (link := _markdown_link(body, written)) is not None
-        ]
-        if outside:
-            links = sorted([*links, *outside], key=lambda link: link.start)
-    return links, typed is not None
+        for written in leaf.links:
+            if wikis and _inside(written.start, wikis):
+                continue
+            if (link := _markdown_link(body, written)) is not None:
+                links.append(link)
+        links.sort(key=_START)
+    return links, is_own
 
 
 def _inside(at: int, wikis: Sequence[WikiSpan]) -> bool:
@@ -153,11 +188,13 @@ def wiki_link(
     target, bar, label = inner.partition("|")
     if bar and target.endswith("\\"):  # `\|` in a table
         target = target[:-1]
-    target, _, anchor = target.partition("#")
+    anchor = ""
+    if "#" in target:
+        target, _, anchor = target.partition("#")
     target = target.strip()
-    if not lookup_key(target):
+    if not _names_something(target):
         return None
-    return Link(
+    return _new_link(
         form,
         target,
         relation_type,
@@ -167,25 +204,30 @@ def wiki_link(
         anchor.strip(),
         label.strip(),
         context,
-        is_attachment(target),
+        "." in target and is_attachment(target),
     )
+
+
+def _names_something(target: str) -> bool:
+    return target[:1].isalnum() or bool(lookup_key(target))
 
 
 def is_attachment(target: str) -> bool:
     """Whether the name ends like a file that is no note."""
     _, dot, suffix = target.rpartition(".")
-    return bool(dot) and suffix.lower() in ATTACHMENT_SUFFIXES
+    return dot == "." and suffix.lower() in ATTACHMENT_SUFFIXES
 
 
+@lru_cache(maxsize=512)
 def relation_type(text: str) -> str | None:
     """The stored type of what stands before a link; None if it reads like prose.
 
     One to four words, or any quoted phrase; emphasis, arrows and trailing `:` or `::` are cleaned.
     """
-    text = text.strip(_TYPE_ENDS)
+    text = text.strip(_TYPE_ENDS).replace("\\_", "_")
     if not text or len(text) > MAX_TYPE_CHARS:
         return None
-    if len(text) > 2 and _QUOTES.get(text[0]) == text[-1]:
+    if _is_quoted(text):
         words = text[1:-1].split()
     elif len(words := text.split()) > 4 or _NO_TYPE.search(text) or text.endswith("."):
         return None
@@ -194,8 +236,18 @@ def relation_type(text: str) -> str | None:
     return "_".join(words).lower()
 
 
+def _is_quoted(text: str) -> bool:
+    """Whether it is one quoted phrase, and not two of them with words between."""
+    closing = _QUOTES.get(text[0])
+    return (
+        len(text) > 2
+        and closing == text[-1]
+        and (closing == "'" or text.find(closing, 1) == len(text) - 1)
+    )
+
+
 def _explicit(
-    body: Body, leaf: Leaf, wikis: Sequence[WikiSpan], opaque: Sequence[Span]
+    body: Body, leaf: Leaf, wikis: Sequence[WikiSpan], dropped: Sequence[Span]
 ) -> tuple[str, int, str | None] | None:
     """(type, number of targets, context) if the item is `type [[A]], [[B]] (context)`."""
     first = wikis[0]
@@ -208,17 +260,23 @@ def _explicit(
         return None
     count, at = 1, first.end
     for wiki in wikis[1:]:
-        if wiki.is_embed or body.shadow[at : wiki.start].strip(" \t\r\n>") != ",":
+        if wiki.is_embed or body.shadow[at : wiki.start].strip(" \t\r\n>") not in _COMMAS:
             break
         count, at = count + 1, wiki.end
-    after = _after(body, leaf, at, [*opaque, *((w.start, w.end) for w in wikis[count:])])
+    if at == leaf.end:
+        return kind, count, None
+    masked = [span for span in leaf.opaque if span not in dropped] if dropped else leaf.opaque
+    later = ((wiki.start, wiki.end) for wiki in wikis[count:])
+    after = _after(body, leaf, at, [*masked, *later], dropped)
     return None if after is None else (kind, count, after[0])
 
 
-def _after(body: Body, leaf: Leaf, at: int, masked: Sequence[Span]) -> tuple[str | None] | None:
+def _after(
+    body: Body, leaf: Leaf, at: int, masked: Sequence[Span], dropped: Sequence[Span]
+) -> tuple[str | None] | None:
     """(context,) if what follows the last target leaves the item a relation, else None."""
     pieces = [(max(start, at), end) for start, end in leaf.pieces if end > at]
-    text, visible = body.inline(pieces, masked)
+    text, visible = body.inline(pieces, masked, dropped)
     if pieces and pieces[0][0] > at:  # it goes on in the next line
         text, visible = " " + text, " " + visible
     if match := _BLOCK_ID_END.search(visible):
@@ -229,6 +287,8 @@ def _after(body: Body, leaf: Leaf, at: int, masked: Sequence[Span]) -> tuple[str
         return (None,)
     if match := _EXPLANATION.match(visible):
         return (text[match.end() :].strip(),)
+    if visible.startswith("（"):  # written without a blank before
+        text, visible = " " + text, " " + visible
     start = opening_bracket(visible, len(visible))
     if start is not None and not visible[:start].strip():
         return (text[start + 1 : -1].strip() or None,)
@@ -238,21 +298,24 @@ def _after(body: Body, leaf: Leaf, at: int, masked: Sequence[Span]) -> tuple[str
 def _markdown_link(body: Body, written: MarkdownLink) -> Link | None:
     """A link to a `.md` file, or to a file with a known ending; the rest leads out of the notes."""
     destination = written.destination
-    if _SCHEME.match(destination) or destination.startswith(("#", "//")):
-        return None
-    path, _, anchor = destination.partition("#")
-    path = unquote(path.partition("?")[0]).strip()
-    attachment = is_attachment(path)
-    if not attachment and (path[-3:].lower() != ".md" or not lookup_key(path)):
-        return None
-    return Link(
+    path, anchor, attachment = destination, "", False
+    if not _PLAIN_PATH.fullmatch(destination):
+        if _SCHEME.match(destination) or destination.startswith(("#", "//")):
+            return None
+        path, _, anchor = destination.partition("#")
+        path = unquote(path.partition("?")[0]).strip()
+        anchor = unquote(anchor).strip()
+        attachment = is_attachment(path)
+        if not attachment and (path[-3:].lower() != ".md" or not _names_something(path)):
+            return None
+    return _new_link(
         LinkForm.MARKDOWN,
         path,
         LINKS_TO,
         body.line(written.start),
         written.start + body.base,
         written.end + body.base,
-        unquote(anchor).strip(),
+        anchor,
         written.label.strip(),
         None,
         attachment,

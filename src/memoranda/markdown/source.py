@@ -1,17 +1,26 @@
 """Bytes <-> text without loss.
 
-A byte order mark decides; else UTF-8, strictly; else Windows-1252; else Latin-1, which takes any bytes.
-Line endings stay as they are. There is no statistical detector: a wrong guess would be written back.
+A byte order mark decides; else UTF-16 whose every second byte is zero; else UTF-8, strictly; else a
+legacy encoding that is certain; else Windows-1252; else Latin-1, which takes any bytes. Whatever is
+chosen gives the same bytes back. Line endings stay as they are.
 """
 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterator
+from typing import Final
 
 from memoranda.errors import InvalidArgument
+from memoranda.markdown.legacy_encoding import SMALLEST_BYTES, legacy_encoding
 from memoranda.model.note import SourceText
 
-_UTF16_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 
 
 def decode(data: bytes) -> SourceText:
@@ -22,17 +31,15 @@ def decode(data: bytes) -> SourceText:
 
     Source: spec 12.1, FORMAT "Encodings".
     """
-    if encoding := _UTF16_MARKS.get(data[:2]):
-        try:
-            return SourceText(data[2:].decode(encoding), encoding, bom=True)
-        except UnicodeDecodeError:
-            return _decode_8_bit(data, bom=False)
+    for mark, encoding in _MARKS:
+        if data.startswith(mark) and (text := _strict(data[len(mark) :], encoding)) is not None:
+            return SourceText(text, encoding, bom=True)
     bom = data.startswith(codecs.BOM_UTF8)
     rest = data[len(codecs.BOM_UTF8) :] if bom else data
-    try:
-        return SourceText(rest.decode("utf-8"), "utf-8", bom)
-    except UnicodeDecodeError:
-        return _decode_8_bit(rest, bom=bom)
+    for choice in _choices(rest, bom):
+        if choice is not None and (text := _strict(rest, choice)) is not None:
+            return SourceText(text, choice, bom)
+    return SourceText(rest.decode("latin-1"), "latin-1", bom)
 
 
 def encode(source: SourceText) -> bytes:
@@ -52,14 +59,36 @@ def encode(source: SourceText) -> bytes:
         ) from error
     if not source.bom:
         return data
-    for mark, encoding in _UTF16_MARKS.items():
+    for mark, encoding in _MARKS:
         if encoding == source.encoding:
             return mark + data
     return codecs.BOM_UTF8 + data
 
 
-def _decode_8_bit(data: bytes, *, bom: bool) -> SourceText:
+def _choices(data: bytes, bom: bool) -> Iterator[str | None]:
+    """Encodings to try, in order; after a UTF-8 mark nothing is guessed."""
+    if not bom:
+        yield _utf16_without_mark(data)
+    yield "utf-8"
+    if not bom:
+        yield legacy_encoding(data)
+    yield "cp1252"
+
+
+def _strict(data: bytes, encoding: str) -> str | None:
     try:
-        return SourceText(data.decode("cp1252"), "cp1252", bom)
+        return data.decode(encoding)
     except UnicodeDecodeError:
-        return SourceText(data.decode("latin-1"), "latin-1", bom)
+        return None
+
+
+def _utf16_without_mark(data: bytes) -> str | None:
+    """UTF-16 of a mostly Latin text: half of the bytes at one parity are zero, at the other none."""
+    if len(data) < SMALLEST_BYTES or len(data) % 2 or b"\0" not in data:
+        return None
+    even, odd = data[::2].count(0), data[1::2].count(0)
+    if odd * 4 > len(data) and not even:
+        return "utf-16-le"
+    if even * 4 > len(data) and not odd:
+        return "utf-16-be"
+    return None

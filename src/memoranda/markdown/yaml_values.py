@@ -13,16 +13,26 @@ from typing import Any, Final
 
 import yaml
 
+from memoranda.markdown.lines import LINE_END
+from memoranda.markdown.yaml_faults import plain_reason
+
 Value = str | None | list["Value"] | dict[str, "Value"]
 """A scalar is its text, "True", "False", an ISO 8601 date, or None."""
 
 MAX_DEPTH: Final = 50
 MAX_COPIES: Final = 10_000
 """Values that aliases may add; honest files use a handful, an alias bomb billions."""
+MAX_EVENTS: Final = 500_000
+"""Keys, values and ends of lists: more than any header has, so that one of 5 MB costs bounded time."""
+_CHARS_PER_VALUE: Final = 100
+"""A long text counts as one more value for each so many characters."""
 
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
-_BOOLEANS: Final = {
+_PARSER: Final[Any] = getattr(getattr(yaml, "cyaml", None), "CParser", yaml.SafeLoader)
+_OTHER_LINE_END: Final = re.compile("[\x85\u2028\u2029]")
+"""Line ends to YAML 1.1 alone; to people and to YAML 1.2 they are text."""
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SPECIAL: Final[dict[str, str | None]] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": "True", "True": "True", "TRUE": "True",
     "false": "False", "False": "False", "FALSE": "False",
 }  # fmt: skip
@@ -38,8 +48,17 @@ _TIMESTAMP: Final = re.compile(
 )
 
 
+_FOUND_LATE: Final = re.compile(
+    "end of stream|document indicator|expected ':'|expected ',' or|node content"
+)
+"""Faults that are found far behind the place where they began."""
+_POSITION: Final = re.compile(r"position (\d+)")
+_NO_MAPPING: Final = "it has no lines of the form `key: value`"
+_KEY_NO_TEXT: Final = "a key is not text"
+
+
 class YamlFault(Exception):
-    """The text is not YAML that can be used. `line` is 0-based in the text given."""
+    """The text is not YAML that can be used; `reason` is for people. `line` is 0-based in the text given."""
 
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)
@@ -58,55 +77,85 @@ class Entry:
 
 
 class _Frame:
-    __slots__ = ("anchor", "at", "bad_date", "key", "key_at", "key_line", "link", "value", "weight")
+    __slots__ = (
+        "anchor", "at", "bad_date", "depth", "is_list", "key", "key_at", "key_line", "link", "value",
+        "weight",
+    )  # fmt: skip
 
     def __init__(self, value: list[Value] | dict[str, Value], at: int, anchor: str | None) -> None:
         self.value, self.at, self.anchor = value, at, anchor
+        self.is_list = value.__class__ is list
         self.key: str | None = None
         self.key_at = self.key_line = 0
         self.link = False
         self.bad_date = False
         self.weight = 1
+        self.depth = 1
 
 
-def load_entries(text: str) -> list[Entry]:
+class _Fault(Exception):
+    def __init__(self, reason: str, mark: Any) -> None:
+        super().__init__(reason)
+        self.reason, self.mark = reason, mark
+
+
+def load_entries(text: str, max_copies: int = MAX_COPIES) -> list[Entry]:
     """The top mapping of a YAML text in order; [] if there is nothing in it.
 
     `[[A, b]]`, to YAML a list in a list, is the text between its brackets, brackets included. A date
-    that no calendar has stays text and is marked. Of keys that occur twice all are returned.
+    that no calendar has stays text and is marked. Of keys that occur twice all are returned. A merge
+    key `<<` gives the keys that the mapping has not itself. NUL is U+FFFD.
 
     Raises:
         YamlFault: not YAML, no mapping, more than one document, an unknown tag, nesting deeper than
             `MAX_DEPTH`, a value that contains itself, or aliases that would add too many values.
     """
+    if not text.isascii():
+        text = _OTHER_LINE_END.sub(" ", _SURROGATE.sub("\ufffd", text))
+    builder = _Builder(text, max_copies)
     try:
-        return _Builder(text).build()
+        builder.build()
+    except _Fault as fault:
+        raise builder.fault(fault.reason, fault.mark) from fault
     except yaml.MarkedYAMLError as error:
-        line = getattr(error.problem_mark or error.context_mark, "line", 0)
-        reason = error.problem or error.context or "not valid YAML"
-        raise YamlFault(str(reason), line) from error
+        problem = str(error.problem or error.context or "it is not valid YAML")
+        mark: Any = error.problem_mark or error.context_mark
+        if error.context_mark is not None and _FOUND_LATE.search(problem):
+            mark = error.context_mark
+        raise builder.fault(problem, mark) from error
     except yaml.YAMLError as error:
-        raise YamlFault(str(error).split("\n", 1)[0], 0) from error
+        match = _POSITION.search(str(error))
+        before = text.encode("utf-8")[: int(match[1])] if match else b""
+        at = len(before.decode("utf-8", "ignore"))
+        raise builder.fault(str(error).split("\n", 1)[0], at) from error
+    return builder.result()
 
 
 class _Builder:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, max_copies: int) -> None:
         self.text = text
+        self.escapes = "\\" in text
+        self.shift = int(text.startswith("\ufeff"))  # the parser does not count it
         self.entries: list[Entry] = []
-        self.anchors: dict[str, tuple[Value, int]] = {}
+        self.merged: set[int] = set()
+        self.anchors: dict[str, tuple[Value, int, int]] = {}
         self.open_anchors: set[str] = set()
-        self.copies = 0
+        self.copies_left = max_copies
         self.stack: list[_Frame] = []
 
-    def build(self) -> list[Entry]:
+    def build(self) -> None:
         documents = 0
-        event: Any
-        for event in yaml.parse(self.text, Loader=_LOADER):
-            kind = type(event)
+        next_event = _PARSER(self.text).get_event
+        event: Any = None
+        for _ in range(MAX_EVENTS):
+            event = next_event()
+            kind = event.__class__
             if kind is yaml.ScalarEvent:
                 self._scalar(event)
-            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
-                self._open(event, {} if kind is yaml.MappingStartEvent else [])
+            elif kind is yaml.MappingStartEvent:
+                self._open(event, {})
+            elif kind is yaml.SequenceStartEvent:
+                self._open(event, [])
             elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
                 self._close(event)
             elif kind is yaml.AliasEvent:
@@ -114,32 +163,60 @@ class _Builder:
             elif kind is yaml.DocumentStartEvent:
                 documents += 1
                 if documents > 1:
-                    raise YamlFault("a second document", event.start_mark.line)
-        return self.entries
+                    raise _Fault("a second document begins", event.start_mark)
+            elif event is None:
+                return
+        raise _Fault("it is too long to be a header", event.start_mark)
+
+    def result(self) -> list[Entry]:
+        entries = self.entries
+        if self.merged:
+            own = {each.key for index, each in enumerate(entries) if index not in self.merged}
+            entries = [
+                each
+                for index, each in enumerate(entries)
+                if index not in self.merged or each.key not in own
+            ]
+        return entries
+
+    def fault(self, problem: str, mark: Any) -> YamlFault:
+        at = self.shift + (mark if isinstance(mark, int) else getattr(mark, "index", 0))
+        if "node content" in problem:  # of `[#tag]` the parser complains lines below
+            hidden = max(self.text.rfind(sign, max(0, at - 500), at) for sign in ("[#", ", #"))
+            at = hidden if hidden >= 0 else at
+        lines = line_count(self.text, 0, at)
+        start = max(self.text.rfind("\n", 0, at), self.text.rfind("\r", 0, at)) + 1
+        end = LINE_END.search(self.text, at)
+        line = self.text[start : end.start() if end else len(self.text)]
+        return YamlFault(plain_reason(problem, line, self.text[at : at + 1]), lines)
 
     def _scalar(self, event: Any) -> None:
         text: str = event.value
-        self._check_tag(event)
-        line = event.start_mark.line
-        if self.stack:
-            top = self.stack[-1]
-            if top.key is None and top.value.__class__ is dict:
+        if event.tag is not None:
+            self._check_tag(event)
+        if self.escapes and "\0" in text:
+            text = text.replace("\0", "\ufffd")
+        weight = 1 if len(text) < _CHARS_PER_VALUE else 1 + len(text) // _CHARS_PER_VALUE
+        stack = self.stack
+        if stack:
+            top = stack[-1]
+            if top.key is None and not top.is_list:
                 top.key = text
-                top.key_at, top.key_line = event.start_mark.index, line
+                if len(stack) == 1:
+                    mark = event.start_mark
+                    top.key_at, top.key_line = mark.index + self.shift, mark.line
                 if event.anchor is not None:
-                    self.anchors[event.anchor] = (text, 1)
+                    self.anchors[event.anchor] = (text, weight, 0)
                 return
         value: str | None = text
-        if event.implicit[0] and not event.style:
-            if text in _NULLS:
-                value = None
-            elif text in _BOOLEANS:
-                value = _BOOLEANS[text]
+        if not event.style and event.implicit[0]:
+            if text in _SPECIAL:
+                value = _SPECIAL[text]
             elif text[0].isdigit() and (match := _TIMESTAMP.fullmatch(text)):
                 value = self._date(match)
         if event.anchor is not None:
-            self.anchors[event.anchor] = (value, 1)
-        self._put(value, 1, line)
+            self.anchors[event.anchor] = (value, weight, 0)
+        self._put(value, weight, event)
 
     def _date(self, match: re.Match[str]) -> str:
         if (written := _iso(match)) is not None:
@@ -149,12 +226,13 @@ class _Builder:
         return match[0]
 
     def _open(self, event: Any, value: list[Value] | dict[str, Value]) -> None:
-        self._check_tag(event)
+        if event.tag is not None:
+            self._check_tag(event)
         mark = event.start_mark
         if len(self.stack) >= MAX_DEPTH:
-            raise YamlFault("nested too deeply", mark.line)
+            raise _Fault("nested too deeply", mark)
         if not self.stack and value.__class__ is list:
-            raise YamlFault("not a mapping of keys to values", mark.line)
+            raise _Fault(_NO_MAPPING, mark)
         if event.anchor is not None:
             self.open_anchors.add(event.anchor)
         self.stack.append(_Frame(value, mark.index, event.anchor))
@@ -162,69 +240,81 @@ class _Builder:
     def _close(self, event: Any) -> None:
         frame = self.stack.pop()
         value: Value = frame.value
-        if frame.value.__class__ is list and self.text[frame.at : frame.at + 1] == "[":
-            end = event.end_mark.index
+        at = frame.at + self.shift
+        if frame.is_list and self.text[at : at + 1] == "[":
             # A flow list with one flow list in it: a link without quotes.
             if frame.link and len(frame.value) == 1:
-                value, frame.weight = self.text[frame.at : end], 1
+                value = self.text[at : event.end_mark.index + self.shift]
+                frame.weight, frame.depth = 1 + len(value) // _CHARS_PER_VALUE, 0
             elif self.stack:
                 self.stack[-1].link = True
         if frame.anchor is not None:
             self.open_anchors.discard(frame.anchor)
-            self.anchors[frame.anchor] = (value, frame.weight)
+            self.anchors[frame.anchor] = (value, frame.weight, frame.depth)
         if self.stack:
-            self._put(value, frame.weight, event.start_mark.line)
+            parent = self.stack[-1]
+            parent.depth = max(parent.depth, frame.depth + 1)
+            self._put(value, frame.weight, event)
 
     def _alias(self, event: Any) -> None:
-        line = event.start_mark.line
         if event.anchor in self.open_anchors:
-            raise YamlFault("a value contains itself", line)
+            raise _Fault("a value contains itself", event.start_mark)
         if event.anchor not in self.anchors:
-            raise YamlFault(f"undefined alias {event.anchor!r}", line)
-        value, weight = self.anchors[event.anchor]
-        self.copies += weight
-        if self.copies > MAX_COPIES:
-            raise YamlFault("aliases repeat too much", line)
+            raise _Fault("undefined alias", event.start_mark)
+        value, weight, depth = self.anchors[event.anchor]
+        self.copies_left -= weight
+        if self.copies_left < 0:
+            raise _Fault("aliases repeat too much", event.start_mark)
+        if len(self.stack) + depth > MAX_DEPTH:
+            raise _Fault("nested too deeply", event.start_mark)
         if self.stack:
             top = self.stack[-1]
-            if top.key is None and isinstance(top.value, dict):
-                top.key = value if isinstance(value, str) else ""
-                top.key_at, top.key_line = event.start_mark.index, line
+            top.depth = max(top.depth, depth + 1)
+            if top.key is None and not top.is_list:
+                if not isinstance(value, str):
+                    raise _Fault(_KEY_NO_TEXT, event.start_mark)
+                top.key = value
+                mark = event.start_mark
+                top.key_at, top.key_line = mark.index + self.shift, mark.line
                 return
-        self._put(value, weight, line)
+        self._put(value, weight, event)
 
-    def _put(self, value: Value, weight: int, line: int) -> None:
-        if not self.stack:
+    def _put(self, value: Value, weight: int, event: Any) -> None:
+        stack = self.stack
+        if not stack:
             if value is not None:
-                raise YamlFault("not a mapping of keys to values", line)
+                raise _Fault(_NO_MAPPING, event.start_mark)
             return
-        top = self.stack[-1]
+        top = stack[-1]
         top.weight += weight
-        if isinstance(top.value, list):
-            top.value.append(value)
+        if top.is_list:
+            top.value.append(value)  # type: ignore[union-attr] # is_list says so, and fast
             return
-        if top.key is None:
-            raise YamlFault("a key is not text", line)
-        key, top.key = top.key, None
+        key = top.key
+        if key is None:
+            raise _Fault(_KEY_NO_TEXT, event.start_mark)
+        top.key = None
         top.link = False
-        if len(self.stack) == 1:
+        if len(stack) == 1:
             self._put_top(top, key, value)
         elif key == "<<":
-            top.value = {**_merged(value), **top.value}
+            for inner, inherited in _merged(value).items():
+                top.value.setdefault(inner, inherited)  # type: ignore[union-attr]
         else:
-            top.value[key] = value
+            top.value[key] = value  # type: ignore[call-overload]
 
     def _put_top(self, top: _Frame, key: str, value: Value) -> None:
         if key == "<<" and not isinstance(value, str):
             for inner, inherited in _merged(value).items():
+                self.merged.add(len(self.entries))
                 self.entries.append(Entry(inner, inherited, top.key_at, top.key_line))
             return
         self.entries.append(Entry(key, value, top.key_at, top.key_line, top.bad_date))
         top.bad_date = False
 
     def _check_tag(self, event: Any) -> None:
-        if event.tag is not None and event.tag != "!" and event.tag not in _KNOWN_TAGS:
-            raise YamlFault(f"unknown tag {event.tag!r}", event.start_mark.line)
+        if event.tag != "!" and event.tag not in _KNOWN_TAGS:
+            raise _Fault("unknown tag", event.start_mark)
 
 
 def _merged(value: Value) -> dict[str, Value]:
@@ -237,6 +327,23 @@ def _merged(value: Value) -> dict[str, Value]:
             if isinstance(part, dict):
                 merged |= part
     return merged
+
+
+def scalar_value(text: str) -> tuple[Value, bool]:
+    """What an unquoted scalar means, and whether it is a date that no calendar has."""
+    if text in _SPECIAL:
+        return _SPECIAL[text], False
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
+        return text, False
+    written = _iso(match)
+    return (text, True) if written is None else (written, False)
+
+
+def line_count(text: str, start: int, end: int) -> int:
+    """How many lines end in a part of a text that does not begin inside a line end."""
+    both = text.count("\r\n", start, end)
+    return text.count("\n", start, end) + text.count("\r", start, end) - both
 
 
 def iso_date(text: str) -> str | None:

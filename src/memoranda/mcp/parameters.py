@@ -56,6 +56,7 @@ class Param:
         aliases: other names that are accepted but not advertised.
         choices: for TEXT and the elements of TEXTS; compared case-blind.
         minimum, maximum: for INTEGER and NUMBER, inclusive.
+        spared: if `required`, the schema asks for it, but a call without it is let through as None.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Param:
     choices: tuple[str, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
+    spared: bool = False
 
 
 def schema(params: Sequence[Param]) -> dict[str, Any]:
@@ -111,7 +113,7 @@ def parse(params: Sequence[Param], arguments: Mapping[str, Any]) -> dict[str, An
     for param in params:
         if param.name in given:
             result[param.name] = _value(param, given[param.name][1])
-        elif param.required:
+        elif param.required and not param.spared:
             raise InvalidArgument(
                 param.name,
                 f"{param.name} is missing",

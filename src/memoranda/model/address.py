@@ -22,6 +22,7 @@ NotePath = NewType("NotePath", str)
 Permalink = NewType("Permalink", str)
 
 _LONGEST = 200
+_LEAD = re.compile(r"(?:\./|/)+")
 _FORBIDDEN = re.compile(r'[<>"|?]')
 _ASCII_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 
@@ -101,9 +102,13 @@ def lookup_key(name: str) -> str:
     """
     if not name.isascii():
         name = unicodedata.normalize("NFC", name)
-    name = " ".join(name.casefold().split())
-    while name.startswith(("./", "/")):
-        name = name.lstrip("/") if name[0] == "/" else name[2:]
+    return _bare(name.casefold())
+
+
+def _bare(name: str) -> str:
+    name = " ".join(name.split())
+    if name[:1] in {"/", "."} and (lead := _LEAD.match(name)):
+        name = name[lead.end() :]
     return name.removesuffix(".md").strip()
 
 
@@ -113,8 +118,13 @@ def permalink_key(name: str) -> str:
 
 
 def normalized_target(name: str) -> str:
-    """`to_name` of a relation: lower case, blanks to hyphens, `.md` dropped. Source: spec 3.4."""
-    return lookup_key(name).replace(" ", "-")
+    """`to_name` of a relation: lower case, blanks to hyphens, `.md` dropped. Source: spec 3.4.
+
+    For people and as the spec has it; what two spellings share is `lookup_key`.
+    """
+    if not name.isascii():
+        name = unicodedata.normalize("NFC", name)
+    return _bare(name.lower()).replace(" ", "-")
 
 
 @dataclass(frozen=True, slots=True)

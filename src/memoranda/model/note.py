@@ -24,7 +24,8 @@ class SourceText:
 
     Attributes:
         text: without the byte order mark, line endings as in the file.
-        encoding: Python codec name: "utf-8", "utf-16-le", "utf-16-be", "cp1252" or "latin-1".
+        encoding: Python codec name: "utf-8", a UTF-16 or UTF-32 form, "cp1252", "latin-1", or one that
+            `markdown.legacy_encoding` recognised.
         bom: whether the file began with a byte order mark.
     """
 
@@ -93,6 +94,8 @@ class Observation:
         attributes: Dataview inline fields, key -> value.
         heading_path: the headings above it, outermost first.
         start, end: byte range of the list item's own lines (without nested lists).
+        parent: the text of the list item it is nested in, on one line; "" at the top.
+        parent_line: where that item begins; 0 at the top.
     """
 
     category: str
@@ -106,16 +109,25 @@ class Observation:
     block_id: str | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
     heading_path: tuple[str, ...] = ()
+    parent: str = ""
+    parent_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """One heading of the outline, in document order. `start` is the byte where its line begins."""
+    """One heading of the outline, in document order. What its section holds: `model.outline`.
+
+    Attributes:
+        text: without markup, on one line.
+        start: the byte where its line begins.
+        end: the byte after its last line (of two, if it is underlined), where its text begins.
+    """
 
     level: int
     text: str
     line: int
     start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import assert_never
 
 from memoranda.model.note import (
-    Heading,
     IncomingRelation,
     NoteRef,
     ObservationItem,
@@ -41,7 +40,6 @@ class NoteView:
     observations: tuple[ObservationItem, ...]
     relations: tuple[OutgoingRelation, ...]
     backlinks: tuple[IncomingRelation, ...]
-    outline: tuple[Heading, ...]
     related: tuple[RelatedNote, ...] = ()
 
 

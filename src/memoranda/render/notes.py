@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from memoranda.model.note import (
-    Heading,
     IncomingRelation,
     NoteRef,
     ObservationItem,
     OutgoingRelation,
     RelatedNote,
 )
+from memoranda.model.okf import provenance
+from memoranda.model.outline import Section, sections_of
 from memoranda.model.project import Project
 from memoranda.model.views import DeleteResult, NoteView, WriteAction, WriteResult
 from memoranda.render.bounds import (
@@ -24,6 +25,7 @@ from memoranda.render.bounds import (
     lines_that_fit,
     one_line,
 )
+from memoranda.render.provenance import provenance_data, provenance_text
 
 Json = dict[str, Any]
 
@@ -89,6 +91,9 @@ def observation_data(item: ObservationItem) -> Json:
         data["block_id"] = observation.block_id
     if observation.attributes:
         data["attributes"] = dict(observation.attributes)
+    if observation.parent_line:
+        data["parent"] = one_line(observation.parent, TITLE_CHARS)
+        data["parent_line"] = observation.parent_line
     return data
 
 
@@ -129,9 +134,15 @@ def related_data(related: RelatedNote) -> Json:
     }
 
 
-def heading_data(heading: Heading) -> Json:
-    """A line of the outline."""
-    return {"level": heading.level, "text": heading.text, "line": heading.line}
+def section_data(section: Section) -> Json:
+    """A line of the outline; `end_line` is the last line of what stands below the heading."""
+    return {
+        "level": section.heading.level,
+        "text": section.heading.text,
+        "line": section.heading.line,
+        "end_line": section.end_line,
+        "slug": section.slug,
+    }
 
 
 def view_data(
@@ -154,7 +165,7 @@ def view_data(
         ],
         "relations": [relation_data(relation) for relation in view.relations],
         "backlinks": [backlink_data(relation) for relation in view.backlinks],
-        "outline": [heading_data(heading) for heading in view.outline],
+        "outline": [section_data(section) for section in sections_of(view.parsed)],
         "related": [related_data(related) for related in view.related],
     }
     data = reference_data(view.ref, project)
@@ -162,6 +173,7 @@ def view_data(
     if len(compact(data)) > limit // 4:
         data["frontmatter"] = {}
         data["frontmatter_cut"] = True
+    data |= provenance_data(provenance(view.parsed.frontmatter))
     data["content"] = ""
     data |= bounded_lists(lists, limit // 2 - len(compact(data)))
     data |= {
@@ -216,6 +228,7 @@ def view_text(
         f"{view.total_lines} · checksum {view.ref.checksum}]"
     ]
     about += [f"Problem: {problem}" for problem in view.ref.problems]
+    about += provenance_text(provenance(view.parsed.frontmatter))
     if line_cut or len(text) < len("".join(lines[:shown])):
         about.append(f"Line {end} is longer than the answer may be: pass a larger max_chars.")
     if next_line is not None:

@@ -17,6 +17,7 @@ _STORED = (
         observation.c.category,
         observation.c.content,
         observation.c.context,
+        observation.c.block_id,
         observation.c.permalink,
     )
     .where(observation.c.entity_id.in_(many("values")))
@@ -24,7 +25,9 @@ _STORED = (
 )
 _INSERT = insert(observation)
 _BY_ID = observation.c.id == bindparam("target")
-_PLACE = (
+_READ = (
+    "content",
+    "category",
     "context",
     "tags",
     "permalink",
@@ -35,22 +38,25 @@ _PLACE = (
     "block_id",
     "attributes",
     "heading_path",
+    "parent",
+    "parent_line",
 )
-"""What may change of an observation whose words stay."""
-_REWRITE = update(observation).where(_BY_ID).values({c: bindparam(f"new_{c}") for c in _PLACE})
+"""What the file says of an observation; the rest of the row is its identity."""
+_REWRITE = update(observation).where(_BY_ID).values({c: bindparam(f"new_{c}") for c in _READ})
 _SET_PERMALINK = update(observation).where(_BY_ID).values(permalink=bindparam("new"))
 _DELETE = delete(observation).where(observation.c.id.in_(many("values")))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredObservation:
-    """What tells an old observation from another: its words, not its place."""
+    """What tells an old observation from another: its words and its block id, not its place."""
 
     row_id: int
     entity_id: int
     category: str
     content: str
     context: str | None
+    block_id: str | None
     permalink: str
 
 
@@ -70,10 +76,10 @@ class ObservationRepository(ProjectScoped):
         self._each(_INSERT, rows)
 
     def rewrite(self, rows: Sequence[Mapping[str, object]]) -> None:
-        """Update all that is not the words of existing rows, by their `id`."""
+        """Update all that the file says of existing rows, by their `id`."""
         self._each(
             _REWRITE,
-            [{"target": row["id"], **{f"new_{c}": row[c] for c in _PLACE}} for row in rows],
+            [{"target": row["id"], **{f"new_{c}": row[c] for c in _READ}} for row in rows],
         )
 
     def set_permalinks(self, permalinks: Mapping[int, str]) -> None:

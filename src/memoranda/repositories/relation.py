@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, insert, select, union_all, update
 
 from memoranda.db.tables import entity, link, relation
 from memoranda.model.address import NotePath, Permalink
-from memoranda.model.note import IncomingRelation, LinkForm, OutgoingRelation
+from memoranda.model.note import IncomingRelation, OutgoingRelation
 from memoranda.repositories.store import ProjectScoped, in_chunks, many
 
 _MINE = entity.c.project_id == bindparam("project")
@@ -44,7 +44,6 @@ _LINKS = (
         link.c.key,
         link.c.root_key,
         link.c.slug_key,
-        link.c.form,
         link.c.target,
         link.c.relation_type,
         link.c.context,
@@ -125,7 +124,6 @@ class StoredLink:
     key: str
     root_key: str | None
     slug_key: str
-    form: LinkForm
     target: str
     relation_type: str
     context: str | None
@@ -202,11 +200,9 @@ class RelationRepository(ProjectScoped):
     def links_of(self, entity_ids: Iterable[int]) -> list[StoredLink]:
         """The links of these notes in document order."""
         return [
-            StoredLink(i, o, to, key, root, slug, LinkForm(form), target, kind, context, att, line)
+            StoredLink(*row)
             for chunk in in_chunks(entity_ids)
-            for i, o, to, key, root, slug, form, target, kind, context, att, line in (
-                self._conn.execute(_LINKS, {"values": chunk})
-            )
+            for row in self._conn.execute(_LINKS, {"values": chunk})
         ]
 
     def point_links(self, targets: Iterable[tuple[int, int, int | None]]) -> None:

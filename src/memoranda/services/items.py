@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from memoranda.model.note import Observation, ParsedNote
+from memoranda.model.note import Link, Observation, ParsedNote
 from memoranda.model.search import ItemType
 from memoranda.ports import IndexedItem, IndexedNote
 
 _HEADING_CHARS = 200
-ITEMS_VERSION = 1
+ITEMS_VERSION = 2
 """Raise it when the rows of an unchanged note would differ."""
 
 _WORD = re.compile(r"[^\W\d_]{2}")
@@ -29,7 +29,7 @@ def indexed_note(
     observation_ids: Sequence[int],
     dates: tuple[datetime, datetime],
 ) -> IndexedNote:
-    """The rows of a note: the note itself, its passages, observations and explicit relations."""
+    """The rows of a note: itself, its passages, observations, and explicit relations where they stand."""
     items = [
         IndexedItem(
             ItemType.NOTE,
@@ -60,13 +60,10 @@ def indexed_note(
     ]
     items += [
         IndexedItem(
-            ItemType.RELATION,
-            relation_text(relation.relation_type, relation.target, relation.context),
-            start_line=relation.line,
-            end_line=relation.line,
+            ItemType.RELATION, relation_text(link), start_line=link.line, end_line=link.line
         )
-        for relation in parsed.relations
-        if relation.relation_type != "links_to"
+        for link in parsed.links
+        if link.relation_type != "links_to" and not link.is_attachment
     ]
     return IndexedNote(entity_id, parsed.note_type, dates[0], dates[1], items)
 
@@ -77,16 +74,20 @@ def short_headings(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def observation_text(one: Observation) -> str:
-    """An observation in one line, as a person would write it."""
+    """An observation in one line, as a person would write it, without its block id."""
     parts = [f"[{one.category}] {one.content}", *(f"#{tag}" for tag in one.tags)]
+    parts += [f"[{key}:: {value}]" for key, value in one.attributes.items()]
     if one.context:
         parts.append(f"({one.context})")
     return " ".join(parts)
 
 
-def relation_text(relation_type: str, target: str, context: str | None) -> str:
-    """A relation in one line, as a person would write it."""
-    return f"{relation_type} [[{target}]]" + (f" ({context})" if context else "")
+def relation_text(link: Link) -> str:
+    """An explicit relation in one line, as a person would write it: its label and anchor too."""
+    anchor = f"#{link.anchor}" if link.anchor else ""
+    label = f"|{link.label}" if link.label else ""
+    context = f" ({link.context})" if link.context else ""
+    return f"{link.relation_type} [[{link.target}{anchor}{label}]]{context}"
 
 
 def _header_text(parsed: ParsedNote) -> str:

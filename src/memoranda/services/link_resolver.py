@@ -80,7 +80,7 @@ def _targets(
     return [
         choose(
             LinkKeys(link.key, link.root_key, link.slug_key),
-            link.form,
+            link.target,
             dirty[link.entity_id][0],
             candidates,
         )

@@ -10,6 +10,7 @@ Source: FORMAT "Relations and links"; architecture row 17.
 from __future__ import annotations
 
 import posixpath
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -58,28 +59,53 @@ class Candidate:
 class Nearest:
     """Among notes of one name: the one in the link's own folder, else the one in the fewest folders.
 
-    Ties go by the alphabet. Built once for a name, so that a link costs one look-up however many notes
-    share the name.
+    Of notes whose paths differ in case, blanks or Unicode form alone, the one spelled as in the link;
+    what is left goes by the alphabet. Built once for a name, so that a link costs one look-up however
+    many notes share the name.
     """
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         ordered = sorted(candidates, key=lambda c: (c.path.count("/"), c.path), reverse=True)
         self._by_folder = {folder(c.path): c.entity_id for c in ordered}
         self._best = ordered[-1].entity_id if ordered else None
+        self._twins = _twins(ordered) if len(ordered) > 1 else {}
 
-    def to(self, path: NotePath) -> int | None:
-        """The note that a link in the note at `path` means; None if nobody has the name."""
-        return self._by_folder.get(folder(path), self._best)
+    def to(self, path: NotePath, target: str) -> int | None:
+        """The note that `target`, written in the note at `path`, means; None if nobody has the name."""
+        found = self._by_folder.get(folder(path), self._best)
+        if self._twins and found in self._twins:
+            end = f"/{_spelled(target)}"
+            for twin in self._twins[found]:
+                if f"/{_spelled(twin.path)}".endswith(end):
+                    return twin.entity_id
+        return found
+
+
+def _twins(candidates: Sequence[Candidate]) -> dict[int, list[Candidate]]:
+    """For each note whose path differs from another's in spelling alone: all of that spelling."""
+    alike: dict[str, list[Candidate]] = {}
+    for one in candidates:
+        alike.setdefault(lookup_key(one.path), []).append(one)
+    return {one.entity_id: twins for twins in alike.values() if len(twins) > 1 for one in twins}
+
+
+def _spelled(name: str) -> str:
+    """A name or path as written, without what only says where to begin and what kind of file it is."""
+    name = unicodedata.normalize("NFC", name.strip()).lstrip("./")
+    return name[:-3] if name[-3:].lower() == ".md" else name
 
 
 class Meaning:
-    """What one key means: as a path, as the best kind of name, and as a slug that is one note's alone."""
+    """What one key means: as a path, as the best kind of name, and as a slug that is one note's alone.
+
+    Attributes:
+        kind: the best kind of name that somebody has, not counting slugs; `SLUG` if nobody has one.
+    """
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         named = [c for c in candidates if c.kind is not NameKind.SLUG]
-        best = min((c.kind for c in named), default=None)
-        self.path = Nearest([c for c in named if c.kind is NameKind.PATH])
-        self.name = Nearest([c for c in named if c.kind is best])
+        self.kind = min((c.kind for c in named), default=NameKind.SLUG)
+        self.name = Nearest([c for c in named if c.kind is self.kind])
         slugs = {c.entity_id for c in candidates if c.kind is NameKind.SLUG}
         self.slug = slugs.pop() if len(slugs) == 1 else None
 
@@ -130,29 +156,25 @@ def link_keys(link: Link, path: NotePath) -> LinkKeys:
     if link.form is not LinkForm.MARKDOWN and not relative:
         return LinkKeys(lookup_key(target), None, slug_key)
     if target.startswith("/"):
-        return LinkKeys(lookup_key(target), None, "")
+        return LinkKeys(lookup_key(posixpath.normpath(target)), None, "")
     joined = posixpath.normpath(posixpath.join(folder(path), target))
     if joined.startswith("../") or joined == "..":
         joined = target  # leaves the folder: no note has such a path
-    return LinkKeys(lookup_key(joined), lookup_key(target) if not relative else None, slug_key)
+    root_key = None if relative else lookup_key(posixpath.normpath(target))
+    return LinkKeys(lookup_key(joined), root_key, slug_key)
 
 
-def choose(
-    link: LinkKeys, form: LinkForm, path: NotePath, names: Mapping[str, Meaning]
-) -> int | None:
-    """The entity a link means, or None.
+def choose(link: LinkKeys, target: str, path: NotePath, names: Mapping[str, Meaning]) -> int | None:
+    """The entity that a link to `target` in the note at `path` means, or None.
 
     Kinds are tried in order; within a kind: same folder as the note, then fewest folders, then
     alphabetical. A slug counts only if it is one note's alone.
     """
-    here = names.get(link.key, _NOTHING)
-    from_root = names.get(link.root_key, _NOTHING) if link.root_key is not None else _NOTHING
-    named = here
-    if form is LinkForm.MARKDOWN or link.root_key is not None:
-        for meaning in (here, from_root):
-            if (found := meaning.path.to(path)) is not None:
-                return found
-        named = from_root if link.root_key in names else here
-    if (found := named.name.to(path)) is not None:
+    meaning = names.get(link.key, _NOTHING)
+    if link.root_key is not None:
+        from_root = names.get(link.root_key, _NOTHING)
+        if from_root.kind < meaning.kind:
+            meaning = from_root
+    if (found := meaning.name.to(path, target)) is not None:
         return found
     return names.get(link.slug_key, _NOTHING).slug if link.slug_key else None

@@ -8,7 +8,6 @@ safe and the caller is told (`NotIndexed`).
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -24,8 +23,11 @@ from memoranda.errors import (
 from memoranda.files.file_service import FileService, checksum
 from memoranda.files.names import safe_file_name
 from memoranda.files.scan import is_note_path
+from memoranda.markdown.diff import diff
+from memoranda.markdown.edit_warnings import edit_warnings
+from memoranda.markdown.edits import apply_edit
 from memoranda.markdown.source import encode
-from memoranda.markdown.writer import apply_edit, diff, new_note
+from memoranda.markdown.writer import new_note
 from memoranda.model.address import ByName, NotePath, parse_address
 from memoranda.model.edit import Edit
 from memoranda.model.note import (
@@ -45,8 +47,8 @@ from memoranda.services.lookup import find_note, near_names, similar_notes
 from memoranda.services.observations import observation_permalinks
 from memoranda.services.reading import ReadNote, read_note
 from memoranda.services.related import related_notes
+from memoranda.services.window import Window, shown
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SIMILAR = 3
 _BACKLINKS = 50
 _RELATED = 10
@@ -141,6 +143,7 @@ class NoteService:
         self,
         name: str,
         *,
+        section: str | None = None,
         start_line: int | None = None,
         end_line: int | None = None,
         max_chars: int = 20_000,
@@ -150,23 +153,20 @@ class NoteService:
 
         Args:
             name: permalink, path, title, file name, alias or memory:// address.
-            start_line: first line wanted, 1-based; default the first.
+            section: a heading, heading path or slug; only lines of that section are wanted.
+            start_line: first line wanted, 1-based line of the file; default the first.
             end_line: last line wanted, inclusive; default the last.
             max_chars: at least 1; the text is cut at a line end (a longer single line inside it).
             with_related: whether the neighbours in the graph are wanted too.
 
         Raises:
-            NoteNotFound, AmbiguousName, InvalidArgument, FileProblem.
+            NoteNotFound, AmbiguousName, SectionNotFound, AmbiguousSection, InvalidArgument,
+            FileProblem.
         """
         ref, note = await self._open(name)
+        window = Window(start_line, end_line, max_chars, section)
         return await self._store.read(
-            lambda tx: self._view(
-                tx,
-                ref.entity_id,
-                note,
-                (start_line, end_line, max_chars),
-                with_related=with_related,
-            )
+            lambda tx: self._view(tx, ref.entity_id, note, window, with_related=with_related)
         )
 
     async def _open(self, name: str, *, exact: bool = False) -> tuple[NoteRef, ReadNote]:
@@ -218,7 +218,7 @@ class NoteService:
         tx: Tx,
         entity_id: int,
         note: ReadNote,
-        window: tuple[int | None, int | None, int],
+        window: Window,
         *,
         with_related: bool,
     ) -> NoteView:
@@ -226,20 +226,18 @@ class NoteService:
         if ref is None:
             raise NoteNotFound(note.state.path)
         relations = RelationRepository(tx)
-        lines = _true_lines(note.source.text)
-        first, last, next_line, text = _cut(lines, *window)
+        lines = shown(note.source.text, note.parsed, window)
         return NoteView(
             ref=ref,
             parsed=note.parsed,
-            text=text,
-            start_line=first,
-            end_line=last,
-            total_lines=len(lines),
-            next_line=next_line,
+            text=lines.text,
+            start_line=lines.first,
+            end_line=lines.last,
+            total_lines=lines.total,
+            next_line=lines.next_line,
             observations=_items(ref, note),
             relations=tuple(relations.outgoing(entity_id)),
             backlinks=tuple(relations.incoming(entity_id, _BACKLINKS)),
-            outline=note.parsed.outline,
             related=tuple(
                 related_notes(tx, start=ref, depth=1, limit=_RELATED if with_related else 0)
             ),
@@ -248,55 +246,52 @@ class NoteService:
     async def edit(
         self,
         name: str,
-        edit: Edit,
-        *,
+        *edits: Edit,
         expected_checksum: str | None = None,
         dry_run: bool = False,
     ) -> WriteResult:
         """Change what was asked, byte for byte nothing else (spec 6.2.3).
 
-        The edit is applied to the file as it stands under its lock, so two appends at once both land.
+        The edits are applied one after the other to the file as it stands under its lock, so two
+        appends at once both land, and written together: all of them or none.
 
         Raises:
-            NoteNotFound, AmbiguousName, EditMismatch, InvalidArgument: nothing was changed.
+            NoteNotFound, AmbiguousName, EditMismatch, SectionNotFound, AmbiguousSection,
+            InvalidArgument: nothing was changed.
             Conflict: the file does not have `expected_checksum`.
             NotIndexed: the file is changed, the index will follow.
         """
         ref, _ = await self._open(name)
         path = ref.file_path
-        before, after, state = await asyncio.to_thread(
-            self._change, path, edit, expected_checksum, dry_run=dry_run
+        before, after, state, warnings = await asyncio.to_thread(
+            self._change, path, edits, expected_checksum, dry_run=dry_run
         )
-        shown = diff(before.text, after.text, path)
+        change = diff(before.text, after.text, path)
         action = WriteAction.UNCHANGED if before == after else WriteAction.UPDATED
         note = read_note(encode(after), state)
         if dry_run:
             view = await self._store.read(lambda tx: RelationRepository(tx).outgoing(ref.entity_id))
-            return WriteResult(ref, action, _items(ref, note), tuple(view), diff=shown)
-        return await self._index(note, action, shown)
+            return WriteResult(ref, action, _items(ref, note), tuple(view), warnings, diff=change)
+        return await self._index(note, action, change, warnings)
 
     def _change(
-        self, path: NotePath, edit: Edit, expected: str | None, *, dry_run: bool
-    ) -> tuple[SourceText, SourceText, FileState]:
+        self, path: NotePath, edits: Sequence[Edit], expected: str | None, *, dry_run: bool
+    ) -> tuple[SourceText, SourceText, FileState, tuple[str, ...]]:
         with self._files.locked(path):
             data, state = self._files.read(path)
             note = read_note(data, state)
             if expected is not None and note.checksum != expected:
                 raise Conflict(path, note.checksum)
-            text = apply_edit(note.source.text, edit, path)
+            text = note.source.text
+            warnings: list[str] = []
+            for edit in edits:
+                before, text = text, apply_edit(text, edit, path)
+                warnings += edit_warnings(before, text, edit, path)
             after = SourceText(text, note.source.encoding, note.source.bom)
-            try:
-                new = encode(after)
-            except UnicodeEncodeError as error:
-                raise InvalidArgument(
-                    "content_updates",
-                    f"{path} is stored as {note.source.encoding}, which has no "
-                    f"{error.object[error.start]!r}",
-                    hint="Leave the character out, or save the file as UTF-8 first.",
-                ) from error
+            new = encode(after)
             if not dry_run and new != data:
                 state = self._files.replace(path, new, expected_checksum=note.checksum)
-            return note.source, after, state
+            return note.source, after, state, tuple(warnings)
 
     async def delete(self, name: str) -> DeleteResult:
         """Delete the file and its rows (spec 6.2.4). Only a permalink, a path or an id will do.
@@ -322,7 +317,9 @@ class NoteService:
         with self._files.locked(path):
             self._files.delete(path)
 
-    async def _index(self, note: ReadNote, action: WriteAction, shown: str) -> WriteResult:
+    async def _index(
+        self, note: ReadNote, action: WriteAction, change: str, warnings: tuple[str, ...] = ()
+    ) -> WriteResult:
         def index(tx: Tx) -> WriteResult:
             ref = self._reindex(tx, note)
             similar = similar_notes(tx, ref, _SIMILAR) if action is WriteAction.CREATED else []
@@ -331,9 +328,9 @@ class NoteService:
                 action=action,
                 observations=_items(ref, note),
                 relations=tuple(RelationRepository(tx).outgoing(ref.entity_id)),
-                warnings=note.parsed.problems,
+                warnings=(*note.parsed.problems, *warnings),
                 similar=tuple(similar),
-                diff=shown,
+                diff=change,
             )
 
         try:
@@ -364,38 +361,3 @@ def _items(ref: NoteRef, note: ReadNote) -> tuple[ObservationItem, ...]:
     observations = note.parsed.observations
     permalinks = observation_permalinks(ref.permalink, observations)
     return tuple(map(ObservationItem, observations, permalinks))
-
-
-def _true_lines(text: str) -> list[str]:
-    r"""Lines as the parser counts them: ended by `\n`, `\r\n` or a lone `\r`, ends kept."""
-    return _LINE.findall(text)
-
-
-def _cut(
-    lines: list[str], start: int | None, end: int | None, max_chars: int
-) -> tuple[int, int, int | None, str]:
-    """(first line, last line, line to go on with or None, text) of the wanted window."""
-    for parameter, value in (("start_line", start), ("end_line", end)):
-        if value is not None and value < 1:
-            raise InvalidArgument(parameter, f"{parameter} must be at least 1, not {value}")
-    if max_chars < 1:
-        raise InvalidArgument("max_chars", f"max_chars must be at least 1, not {max_chars}")
-    first = start or 1
-    if first > max(1, len(lines)) or (end is not None and end < first):
-        raise InvalidArgument(
-            "start_line" if first > max(1, len(lines)) else "end_line",
-            f"There are no lines {first} to {end or len(lines)}",
-            hint=f"The note has {len(lines)} {'line' if len(lines) == 1 else 'lines'}.",
-        )
-    wanted = lines[first - 1 : end]
-    taken: list[str] = []
-    room = max_chars
-    for line in wanted:
-        if len(line) > room:
-            if not taken:
-                taken.append(line[:max_chars])
-            break
-        taken.append(line)
-        room -= len(line)
-    last = first + len(taken) - 1
-    return first, last, last + 1 if len(taken) < len(wanted) else None, "".join(taken)

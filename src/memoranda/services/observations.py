@@ -1,16 +1,16 @@
-"""Observations of a batch of notes: permalinks, and rows that keep their id while their words stay."""
+"""Observations of a batch of notes: permalinks, and rows that keep their id while their words or block id stay."""
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 
 from memoranda.model.address import NotePath, Permalink, slug
 from memoranda.model.note import Observation, ParsedNote
 from memoranda.repositories.entity import EntityRepository
-from memoranda.repositories.observation import ObservationRepository
+from memoranda.repositories.observation import ObservationRepository, StoredObservation
 from memoranda.repositories.store import Tx
 from memoranda.services.items import short_headings
 
@@ -56,10 +56,9 @@ def write_observations(
         Row ids of the observations of each note, in document order.
     """
     repository = ObservationRepository(tx)
-    old: defaultdict[tuple[int, str, str, str | None], list[int]] = defaultdict(list)
     existing = [entity_id for entity_id, _, is_new in notes if not is_new]
-    for row in repository.stored(existing) if existing else ():
-        old[row.entity_id, row.category, row.content, row.context].append(row.row_id)
+    stored = repository.stored(existing) if existing else []
+    kept_ids, left_over = _same(stored, notes) if stored else ({}, [])
     fresh: list[dict[str, object]] = []
     kept: list[dict[str, object]] = []
     ids: dict[int, list[int]] = {}
@@ -69,25 +68,14 @@ def write_observations(
         unique = observation_permalinks(permalinks[parsed.path], parsed.observations)
         ids[entity_id] = []
         for ordinal, (one, permalink) in enumerate(zip(parsed.observations, unique, strict=True)):
-            row_values: dict[str, object] = {
-                "context": one.context,
-                "tags": json.dumps(one.tags, ensure_ascii=False),
+            row_values = {
                 "permalink": permalink,
                 "updated_at": tx.now,
                 "ordinal": ordinal,
-                "line": one.line,
-                "end_line": one.end_line,
-                "block_id": one.block_id,
-                "attributes": json.dumps(dict(one.attributes), ensure_ascii=False)
-                if one.attributes
-                else None,
-                "heading_path": json.dumps(short_headings(one.heading_path), ensure_ascii=False)
-                if one.heading_path
-                else None,
+                **_read_values(one),
             }
-            same = old.get((entity_id, one.category, one.content, one.context))
-            if same:
-                row_id = same.pop(0)
+            row_id = kept_ids.get((entity_id, ordinal))
+            if row_id is not None:
                 kept.append({"id": row_id, **row_values})
             else:
                 row_id, next_id = next_id, next_id + 1
@@ -95,8 +83,6 @@ def write_observations(
                     {
                         "id": row_id,
                         "external_id": str(uuid.uuid4()),
-                        "content": one.content,
-                        "category": one.category,
                         "entity_id": entity_id,
                         "project_id": tx.project_id,
                         "created_at": tx.now,
@@ -104,7 +90,7 @@ def write_observations(
                     }
                 )
             ids[entity_id].append(row_id)
-    repository.delete(row_id for rows in old.values() for row_id in rows)
+    repository.delete(left_over)
     repository.insert(fresh)
     repository.rewrite(kept)
     if renamed:
@@ -116,3 +102,51 @@ def write_observations(
             }
         )
     return ids
+
+
+def _same(
+    stored: Sequence[StoredObservation], notes: Sequence[tuple[int, ParsedNote, bool]]
+) -> tuple[dict[tuple[int, int], int], list[int]]:
+    """Which row each observation is, by (entity id, ordinal), and the rows that are none any more.
+
+    The words decide, in document order; for what is left the block id.
+    """
+    by_words: defaultdict[tuple[int, str, str, str | None], deque[StoredObservation]]
+    by_words = defaultdict(deque)
+    for row in stored:
+        by_words[row.entity_id, row.category, row.content, row.context].append(row)
+    same: dict[tuple[int, int], int] = {}
+    unknown: list[tuple[int, int, str]] = []
+    for entity_id, parsed, _ in notes:
+        for ordinal, one in enumerate(parsed.observations):
+            if rows := by_words.get((entity_id, one.category, one.content, one.context)):
+                same[entity_id, ordinal] = rows.popleft().row_id
+            elif one.block_id:
+                unknown.append((entity_id, ordinal, one.block_id))
+    left = {row.row_id: row for rows in by_words.values() for row in rows}
+    by_block = {(row.entity_id, row.block_id): row.row_id for row in left.values() if row.block_id}
+    for entity_id, ordinal, block_id in unknown:
+        if (row_id := by_block.pop((entity_id, block_id), None)) is not None:
+            same[entity_id, ordinal] = row_id
+            del left[row_id]
+    return same, list(left)
+
+
+def _read_values(one: Observation) -> dict[str, object]:
+    return {
+        "content": one.content,
+        "category": one.category,
+        "context": one.context,
+        "tags": _json(one.tags),
+        "line": one.line,
+        "end_line": one.end_line,
+        "block_id": one.block_id,
+        "attributes": _json(dict(one.attributes)) if one.attributes else None,
+        "heading_path": _json(short_headings(one.heading_path)) if one.heading_path else None,
+        "parent": one.parent or None,
+        "parent_line": one.parent_line or None,
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -274,9 +274,13 @@ class SyncService:
                 self._warn(failure)
                 continue
             try:
-                notes.append((work, self._read(data, state)))
+                note = self._read(data, state)
             except Exception as error:  # noqa: BLE001 - one file's fault must cost only itself
                 self._strike(struck, tally, path, sha, error)
+                continue
+            notes.append((work, note))
+            if note.parsed.problems:
+                self._warn_of_header(path, note)
         return notes
 
     def _strike(
@@ -308,6 +312,16 @@ class SyncService:
             )
         else:
             logger.warning("{} is not indexed: {}", failure.path, failure.reason)
+
+    def _warn_of_header(self, path: NotePath, note: ReadNote) -> None:
+        """Say it once per file and content. Not what is wrong: the log holds no text of a note."""
+        said = (path, f"{note.checksum} header")
+        if said not in self._warned:
+            self._warned.add(said)
+            logger.warning(
+                "{} is indexed, but not all of its header can be used; `memoranda status` says why",
+                path,
+            )
 
     async def _finish(self, scan: Scan, memory: _Memory, tally: _Tally, *, changed: bool) -> None:
         """Remember failures and the time of this sync; an unchanged folder costs no write."""

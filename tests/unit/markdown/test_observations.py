@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.markdown.entity_parser import parse_note
-from memoranda.markdown.observations import tags_of
+from memoranda.markdown.observations import read_fact, tags_of
 from memoranda.model.address import NotePath
 from memoranda.model.note import Observation
 
@@ -247,3 +247,21 @@ def test_content_never_starts_or_ends_with_blanks(text: str) -> None:
     for found in read(f"- [fact] {text}"):
         assert found.content
         assert found.content == found.content.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "tags", "context"),
+    [
+        ("[escaped] \\#not a tag", "\\#not a tag", (), None),
+        ("[fact] #alone (with a context)", "alone", ("alone",), "with a context"),
+        ("[fact] [k:: v] (ctx)", "v", (), "ctx"),
+        ("[fact] #a #b", "a b", ("a", "b"), None),
+        ("[fact] x #/a y", "x #/a y", (), None),
+    ],
+)
+def test_tags_and_fields_at_the_edges(
+    text: str, content: str, tags: tuple[str, ...], context: str | None
+) -> None:
+    fact = read_fact(text, text)
+    assert fact is not None
+    assert (fact.content, fact.tags, fact.context) == (content, tags, context)

@@ -9,6 +9,8 @@ from memoranda.markdown.relations import relation_type, wiki_spans
 from memoranda.model.address import NotePath
 from memoranda.model.note import Link, LinkForm
 
+PATH = NotePath("n.md")
+
 
 def links(text: str) -> tuple[Link, ...]:
     return parse_note(text, NotePath("n.md")).links
@@ -276,3 +278,52 @@ def test_the_short_way_finds_what_bracket_counting_finds(parts: list[str]) -> No
     text = "".join(parts)
     # An escaped sign elsewhere forces the long way.
     assert wiki_spans(text, 0, len(text)) == wiki_spans(text + "\\*", 0, len(text) + 2)
+
+
+def relations_of(text: str) -> list[tuple[str, str, str | None]]:
+    return [
+        (link.relation_type, link.target, link.context) for link in parse_note(text, PATH).links
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "relation"),
+    [
+        ("- requires [[Mask]] <!-- for the dust -->\n", ("requires", "Mask", None)),
+        ("- requires [[Boots]] %% size 43 %%\n", ("requires", "Boots", None)),
+        ("- requires [[A]] %% x %% (why)\n", ("requires", "A", "why")),
+        ("- It was late. See [[Clock]]\n", ("links_to", "Clock", None)),
+        ('- "old" and "new" [[Wheel]]\n', ("links_to", "Wheel", None)),
+        ('- "is not the same as" [[Wheel]]\n', ("is_not_the_same_as", "Wheel", None)),
+        ("- 使う [[粉]]（挽いた）\n", ("使う", "粉", "挽いた")),
+        ("- 属于：[[面包]]\n", ("属于", "面包", None)),
+        ("- depends\\_on [[Rain]]\n", ("depends_on", "Rain", None)),
+    ],
+)
+def test_what_makes_a_relation_and_what_does_not(
+    text: str, relation: tuple[str, str, str | None]
+) -> None:
+    assert relations_of(text) == [relation]
+
+
+def test_targets_may_be_separated_by_the_commas_of_other_scripts() -> None:
+    found = relations_of("- 関連 [[一]]、[[二]]，[[三]]\n")
+    assert found == [("関連", name, None) for name in "一二三"]
+
+
+def test_an_escaped_exclamation_mark_makes_no_embed() -> None:
+    (link,) = parse_note("\\![[Note]]\n", PATH).links
+    assert (link.form, link.start) == (LinkForm.WIKI, 2)
+
+
+def test_the_range_of_a_collapsed_reference_is_the_whole_link() -> None:
+    (link,) = parse_note("see [tide][] x\n\n[tide]: a.md\n", PATH).links
+    assert (link.start, link.end) == (4, 12)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["- shows [[chart.png]]\n", "- links to [[Pond]] (in summer)\n", "- part of [[#Heading]]\n"],
+)
+def test_an_item_that_is_no_relation_of_its_own_stays_in_the_passages(text: str) -> None:
+    assert [one.text for one in parse_note(text, PATH).passages] == [text.strip()]

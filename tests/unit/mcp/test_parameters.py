@@ -203,3 +203,10 @@ def test_schema_advertises_lists_objects_bounds_and_nothing_else() -> None:
     }
     assert result["properties"]["mode"]["enum"] == ["fts", "hybrid"]
     assert result["properties"]["overwrite"] == {"type": "boolean", "default": False}
+
+
+def test_a_spared_parameter_is_listed_as_required_and_may_be_missing() -> None:
+    param = Param("text", required=True, spared=True)
+    assert schema([param])["required"] == ["text"]
+    assert parse([param], {}) == {"text": None}
+    assert parse([param], {"text": ""}) == {"text": ""}

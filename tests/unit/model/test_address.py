@@ -144,6 +144,8 @@ def test_relation_target_is_lower_case_with_hyphens() -> None:
     assert normalized_target("Entity Name") == "entity-name"
     assert normalized_target("React [[Hooks]]") == "react-[[hooks]]"
     assert normalized_target("notes/Page.md") == "notes/page"
+    assert normalized_target("Große Straße") == "große-straße"
+    assert normalized_target("ΌΡΟΣ") == "όρος"
 
 
 @pytest.mark.parametrize(

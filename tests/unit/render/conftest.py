@@ -91,6 +91,5 @@ def view(text: str, **changes: Any) -> NoteView:
         "observations": (),
         "relations": (),
         "backlinks": (),
-        "outline": (),
     }
     return NoteView(**values | changes)

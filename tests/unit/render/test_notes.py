@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
 
+from memoranda.markdown.entity_parser import parse_note
+from memoranda.model.address import NotePath
 from memoranda.model.views import DeleteResult, WriteAction, WriteResult
 from memoranda.render.bounds import compact
 from memoranda.render.notes import (
     delete_data,
     delete_text,
+    observation_data,
     reference_data,
     view_data,
     view_text,
@@ -31,6 +35,30 @@ def test_reference_names_everything_a_caller_can_use(samples: ModuleType) -> Non
         "external_id": "4f5c0d4e-8d0e-4f0e-9a4b-2f1d3c5b6a79",
         "project": "Main",
     }
+
+
+def test_an_outline_names_sections_with_their_lines(samples: ModuleType) -> None:
+    text = "# A\n\n## B\ntext\n\n# B\n"
+    note = parse_note(text, NotePath("n.md"))
+    view = samples.view(text, parsed=note)
+    data = view_data(view, samples.PROJECT)
+    assert [
+        (entry["level"], entry["text"], entry["line"], entry["end_line"])
+        for entry in data["outline"]
+    ] == [(1, "A", 1, 5), (2, "B", 3, 5), (1, "B", 6, 6)]
+    slugs = [entry["slug"] for entry in data["outline"]]
+    assert slugs[0] == "a"
+    assert len(set(slugs)) == 3
+
+
+def test_an_observation_names_the_item_it_is_nested_in(samples: ModuleType) -> None:
+    item = samples.observation(3)
+    assert not {"parent", "parent_line"} & observation_data(item).keys()
+    nested = replace(item.observation, parent="above " * 200, parent_line=2)
+    data = observation_data(replace(item, observation=nested))
+    assert data["parent_line"] == 2
+    assert data["parent"].startswith("above above")
+    assert len(data["parent"]) <= 500
 
 
 def test_uri_names_the_project_unless_it_is_the_default(samples: ModuleType) -> None:

@@ -32,7 +32,7 @@ def resolve(target: str, source: str = "n.md", form: LinkForm = LinkForm.WIKI, n
     link = Link(form, target, "links_to", 1, 0, 1)
     keys = link_keys(link, NotePath(source))
     meanings = {key: Meaning(found) for key, found in index_of(notes).items()}
-    return choose(keys, form, NotePath(source), meanings)
+    return choose(keys, target, NotePath(source), meanings)
 
 
 @pytest.mark.parametrize(

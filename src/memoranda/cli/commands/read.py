@@ -21,6 +21,10 @@ def read(
             metavar="NAME", help="Path, title, permalink, alias or memory:// address of a note."
         ),
     ],
+    section: Annotated[
+        str | None,
+        typer.Option(metavar="HEADING", help="Only this section, e.g. 'Install > Linux'."),
+    ] = None,
     start_line: Annotated[
         int | None, typer.Option("--start-line", min=1, help="First line to print.")
     ] = None,
@@ -30,7 +34,7 @@ def read(
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a note as it is in its file, or some of its lines."""
+    """Print a note as it is in its file, a section of it, or some of its lines."""
     if not name.strip():
         raise typer.BadParameter("name a note", param_hint="NAME")
     from memoranda.cli.freshness import WHOLE, brought_up_to_date
@@ -42,7 +46,7 @@ def read(
         workspace = await opened(container, chosen)
         await brought_up_to_date(workspace)
         view = await workspace.notes.read(
-            name, start_line=start_line, end_line=end_line, max_chars=WHOLE
+            name, section=section, start_line=start_line, end_line=end_line, max_chars=WHOLE
         )
         return chosen, view
 

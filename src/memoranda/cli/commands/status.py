@@ -125,6 +125,9 @@ def _text(status: _Status) -> str:
     if status.trouble:
         lines.append(f"  error     {status.trouble}")
     lines += failure_lines(info.failures)
+    if info.broken:
+        which = count(len(info.broken), "note")
+        lines.append(f"  headers   {which} with a faulty header, indexed all the same")
     lines += listed(
         "problem", [f"{ref.file_path}: {'; '.join(ref.problems)}" for ref in info.broken]
     )

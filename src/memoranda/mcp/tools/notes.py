@@ -15,7 +15,16 @@ from memoranda.mcp.declarations import (
 from memoranda.mcp.parameters import Kind, Param
 from memoranda.mcp.session import Session
 from memoranda.mcp.standing import Standing, looking_up, standing
-from memoranda.model.edit import Append, Edit, FindReplace, Prepend, Replace
+from memoranda.model.edit import (
+    Append,
+    Edit,
+    EditSection,
+    FindReplace,
+    Place,
+    Prepend,
+    Replace,
+    SetMetadata,
+)
 from memoranda.render.bounds import ANSWER_CHARS
 from memoranda.render.notes import (
     delete_data,
@@ -35,6 +44,13 @@ _PATH = Param(
 _EXPECTED = Param(
     "expected_checksum", description="Refuse if the file no longer has this checksum."
 )
+_SECTION = Param("section", description="Heading, heading path (A > B) or slug.")
+_PLACES = {
+    "replace_section": Place.INSTEAD,
+    "insert_before_section": Place.BEFORE,
+    "insert_after_section": Place.AFTER,
+}
+_OF_TEXT = ("operation", "find_text", "section")
 
 
 async def write_note(session: Session, values: dict[str, Any]) -> Answer:
@@ -52,7 +68,11 @@ async def read_note(session: Session, values: dict[str, Any]) -> Answer:
     project = workspace.project
     with looking_up(workspace):
         view = await workspace.notes.read(
-            path, start_line=values["start_line"], end_line=values["end_line"], max_chars=limit
+            path,
+            section=values["section"],
+            start_line=values["start_line"],
+            end_line=values["end_line"],
+            max_chars=limit,
         )
     now = standing(workspace)
     whole = max(limit, ANSWER_CHARS)
@@ -66,13 +86,13 @@ async def read_note(session: Session, values: dict[str, Any]) -> Answer:
 async def edit_note(session: Session, values: dict[str, Any]) -> Answer:
     """Change part of a note; every other byte stays."""
     path = values["path"]
-    edit = _edit(values)
+    edits = _edits(values)
     workspace = await session.fresh_workspace(values["project"], path)
     project = workspace.project
     dry_run = values["dry_run"]
     with looking_up(workspace):
         result = await workspace.notes.edit(
-            path, edit, expected_checksum=values["expected_checksum"], dry_run=dry_run
+            path, *edits, expected_checksum=values["expected_checksum"], dry_run=dry_run
         )
     return Answer(
         lambda: write_text(result, dry_run=dry_run),
@@ -89,16 +109,46 @@ async def delete_note(session: Session, values: dict[str, Any]) -> Answer:
     return Answer(lambda: delete_text(result), lambda: delete_data(result, project))
 
 
-def _edit(values: dict[str, Any]) -> Edit:
-    text, operation, find = values["content_updates"], values["operation"], values["find_text"]
+def _edits(values: dict[str, Any]) -> list[Edit]:
+    """The edit of the text, then that of the header."""
+    metadata = values["metadata"]
+    edits: list[Edit] = []
+    if values["content_updates"] is not None:
+        edits.append(_edit_of_text(values, values["content_updates"]))
+    elif not metadata or any(values[name] is not None for name in _OF_TEXT):
+        raise InvalidArgument(
+            "content_updates",
+            "content_updates is missing",
+            hint="Give the new text, or metadata alone to set frontmatter keys.",
+        )
+    if metadata:
+        edits.append(SetMetadata(metadata))
+    return edits
+
+
+def _edit_of_text(values: dict[str, Any], text: str) -> Edit:
+    operation, find, section = values["operation"], values["find_text"], values["section"]
     if operation is None:
         operation = "append" if find is None else "find_replace"
+    place = _PLACES.get(operation)
     if find is not None and operation != "find_replace":
         raise InvalidArgument(
             "find_text",
             f"find_text has no meaning for operation {operation}",
             hint="Use operation find_replace, or leave find_text out.",
         )
+    if section is not None and place is None:
+        raise InvalidArgument(
+            "section",
+            f"section has no meaning for operation {operation}",
+            hint=f"Use one of {', '.join(_PLACES)}, or leave section out.",
+        )
+    if place is not None:
+        if section is None:
+            raise InvalidArgument(
+                "section", "section is missing", hint="Give a heading, heading path or slug."
+            )
+        return EditSection(section, text, place)
     match operation:
         case "append":
             return Append(text)
@@ -158,12 +208,13 @@ DECLARATIONS = (
         name="read_note",
         title="Read note",
         description=(
-            "Read a note: its text as in the file, then links and backlinks. "
+            "Read a note, or one section: its text as in the file, then links and backlinks. "
             "A long note is cut; go on with start_line as the answer says."
         ),
         params=(
             _PATH,
             PROJECT,
+            _SECTION,
             Param("start_line", Kind.INTEGER, minimum=1),
             Param("end_line", Kind.INTEGER, minimum=1),
             Param("max_chars", Kind.INTEGER, default=ANSWER_CHARS, minimum=200, maximum=1_000_000),
@@ -178,17 +229,21 @@ DECLARATIONS = (
         description=(
             "Change part of a note; everything else stays byte for byte. append (default) adds at "
             "the end, prepend after the frontmatter, find_replace swaps find_text for "
-            "content_updates, replace swaps the whole body. Answers with the diff."
+            "content_updates, replace swaps the whole body, replace_section what stands under a "
+            "heading, subsections too. metadata sets frontmatter keys, alone or with the rest. "
+            "Answers with the diff."
         ),
         params=(
             _PATH,
             Param(
                 "content_updates",
-                description="The new text.",
+                description='The new text; "" if only metadata changes.',
                 required=True,
                 aliases=("content", "new_content", "replacement"),
+                spared=True,
             ),
-            Param("operation", choices=("append", "prepend", "find_replace", "replace")),
+            Param("operation", choices=("append", "prepend", "find_replace", "replace", *_PLACES)),
+            _SECTION,
             Param("find_text", description="Exact text to find."),
             Param(
                 "expected_replacements",
@@ -198,6 +253,7 @@ DECLARATIONS = (
                 minimum=1,
                 maximum=100_000,
             ),
+            Param("metadata", Kind.MAPPING, "Frontmatter keys to set; null deletes.", default={}),
             _EXPECTED,
             Param("dry_run", Kind.BOOLEAN, description="Only show the diff.", default=False),
             PROJECT,

@@ -1,0 +1,112 @@
+"""Every hard case has its test; see README.md in this folder."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CASES = {  # kind -> ids
+    "frontmatter": """
+        fm-one-bad-file-blocks-none fm-impossible-date fm-deep-nesting fm-alias-bomb
+        fm-self-reference fm-unknown-tag fm-yaml-1-1-guesses fm-tags-forms fm-tag-hash-unquoted
+        fm-wiki-link-values fm-hr-first-line fm-rule-in-body fm-crlf-roundtrip fm-double-block
+        fm-library-reserved-keys fm-brace-first-line fm-toml-json fm-unclosed fm-blank-line-first
+        fm-metadata-filter
+    """,
+    "parsing": """
+        obs-task-signs obs-callout obs-timecodes obs-reference-links obs-inline-field
+        obs-unclosed-fence obs-nested-and-numbered obs-deep-list obs-continuation
+        obs-duplicates-and-permalinks obs-non-ascii-category obs-diff-keeps-ids parse-encodings
+        parse-line-ends
+    """,
+    "links": """
+        link-reference-definitions link-forms link-target-deleted-and-back link-title-change
+        link-brackets link-unicode-forms link-markdown-style rel-prose rel-context-and-case
+        rel-self-and-empty
+    """,
+    "permalinks": """
+        perm-same-title-many-folders perm-collide-by-signs perm-case-pair perm-prefix
+        perm-write-note-names perm-write-note-same-name perm-symlinks uri-rules
+    """,
+}
+
+HERE = Path(__file__).parent
+SHARED = Path(os.environ.get("MEMORANDA_SHARED", HERE.parents[2] / "shared"))
+LIST = SHARED / "cases" / "cases.jsonl"
+
+with_list = pytest.mark.skipif(not LIST.exists(), reason="the shared list of cases is missing")
+
+
+def ids(kind: str) -> list[str]:
+    """The cases of one kind, in the order of the shared list."""
+    return CASES[kind].split()
+
+
+def functions(kind: str) -> dict[str, str]:
+    """Name -> docstring of every test function of one file."""
+    tree = ast.parse((HERE / f"test_{kind}.py").read_text("utf-8"))
+    return {
+        node.name: ast.get_docstring(node) or ""
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+    }
+
+
+def named(case: str) -> str:
+    """The name of a case's first test; that of the others begins with it."""
+    return f"test_{case.replace('-', '_')}"
+
+
+def listed(kind: str) -> dict[str, Any]:
+    """The cases of one kind in the shared list, by their ids."""
+    cases = map(json.loads, LIST.read_text("utf-8").splitlines())
+    return {case["id"]: case for case in cases if case["kind"] == kind}
+
+
+def test_there_are_fifty_two_cases() -> None:
+    assert len({case for kind in CASES for case in ids(kind)}) == 52
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_every_case_has_a_test_that_names_its_source(kind: str) -> None:
+    found = functions(kind)
+    for case in ids(kind):
+        assert "Seen in:" in found.get(named(case), ""), case
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_every_test_is_of_a_case(kind: str) -> None:
+    begins = tuple(map(named, ids(kind)))
+    assert [name for name in functions(kind) if not name.startswith(begins)] == []
+
+
+@pytest.mark.parametrize("kind", CASES)
+@with_list
+def test_the_cases_are_those_of_the_shared_list(kind: str) -> None:
+    assert ids(kind) == list(listed(kind))
+
+
+@pytest.mark.parametrize("kind", CASES)
+@with_list
+def test_every_source_of_the_shared_list_is_named(kind: str) -> None:
+    found = functions(kind)
+    for case, told in listed(kind).items():
+        seen = found[named(case)]
+        for owner, number in re.findall(r"([\w.-]+/[\w.-]+)#(\d+)", told["source"]):
+            assert owner in seen, case
+            assert f"#{number}" in seen, case
+
+
+@pytest.mark.parametrize("kind", CASES)
+@with_list
+def test_every_wish_of_the_shared_list_is_answered(kind: str) -> None:
+    found = functions(kind)
+    for case, told in listed(kind).items():
+        assert ("Better," in found[named(case)]) == bool(told["expect"].get("better")), case
