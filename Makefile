@@ -3,12 +3,15 @@
 PYTHON ?= python3
 NOTES ?= examples/vault
 ARGS ?=
+FUZZ_SECONDS ?= 600
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEVELOP := $(VENV)/.installed-dev
+FUZZER := $(VENV)/.installed-fuzz
 # Old versions of pip know no dependency groups, so the group is read from pyproject.toml here.
 DEV_GROUP := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
+FUZZ_GROUP := $(subst ["dev"],["fuzz"],$(DEV_GROUP))
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 # A folder may have any name: it is taken as it is typed and reaches the command by the environment.
@@ -59,14 +62,16 @@ docs: $(DEVELOP) ## Write the generated parts of docs/reference anew
 bench: $(DEVELOP) ## Measure start, indexing and answers (ARGS="index --sizes 1000")
 	$(BIN)/python -m benchmarks $(ARGS)
 
-soak: $(DEVELOP) ## The long tests with full counts
+soak: $(FUZZER) ## The long tests with full counts, then the fuzzer (FUZZ_SECONDS=600 in all)
 	MEMORANDA_SOAK=1 $(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 lock: ## Write constraints.txt anew from the newest versions that pyproject.toml allows
 	rm -rf $(VENV)/lock
 	mkdir -p $(VENV)
 	$(PYTHON) -m venv $(VENV)/lock
 	$(PYTHON) -c '$(DEV_GROUP)' > $(VENV)/lock/dev.txt
+	$(PYTHON) -c '$(FUZZ_GROUP)' >> $(VENV)/lock/dev.txt
 	$(VENV)/lock/bin/python -m pip --disable-pip-version-check install --quiet -r $(VENV)/lock/dev.txt .
 	{ sed -n '/^#/p' constraints.txt; $(VENV)/lock/bin/python -m pip freeze --exclude memoranda; } > $(VENV)/lock/new.txt
 	mv $(VENV)/lock/new.txt constraints.txt
@@ -87,4 +92,9 @@ $(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
 $(DEVELOP): $(INSTALLED)
 	@$(BIN)/python -c '$(DEV_GROUP)' > $(VENV)/dev.txt
 	$(PIP) install --quiet -c constraints.txt -r $(VENV)/dev.txt
+	@touch $@
+
+$(FUZZER): $(DEVELOP)
+	@$(BIN)/python -c '$(FUZZ_GROUP)' > $(VENV)/fuzz.txt
+	$(PIP) install --quiet -c constraints.txt -r $(VENV)/fuzz.txt
 	@touch $@

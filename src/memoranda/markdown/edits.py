@@ -131,7 +131,7 @@ def _find_replace(text: str, find: str, replacement: str, expected: int, path: N
         raise InvalidArgument("find_text", "the text to find is empty")
     if expected < 1:
         raise InvalidArgument("expected_replacements", "expected_replacements is below 1")
-    pattern = re.compile(r"(?:\r\n|\r|\n)".join(map(re.escape, LINE_END.split(find))))
+    pattern = re.compile(r"(?:\r\n|\r(?!\n)|(?<!\r)\n)".join(map(re.escape, LINE_END.split(find))))
     found = sum(1 for _ in pattern.finditer(text))
     if found != expected:
         raise EditMismatch(path, found, expected)

@@ -204,7 +204,7 @@ def _tags(given: Mapping[str, Value]) -> tuple[str, ...]:
         if isinstance(value, str):
             parts = value.split(",") if "," in value else value.split()
         for part in parts:
-            if name := " ".join(part.strip().lstrip("#").split()):
+            if name := " ".join(part.lstrip("# \t").split()):
                 found[name] = None
     return tuple(found)
 

@@ -86,6 +86,8 @@ def wiki_spans(shadow: str, start: int, end: int, opaque: Sequence[Span] = ()) -
             skip += 1
         if skip < len(opaque) and opaque[skip][0] <= here:
             at = min(opaque[skip][1], end)
+            if "\n" in shadow[here:at] or "\r" in shadow[here:at]:
+                stack.clear()  # a code span that goes on in the next line
             continue
         sign = match[0]
         if sign == "[":

@@ -69,17 +69,18 @@ def find_section(note: ParsedNote, name: str) -> Section:
 
     A heading's text; the texts of some outer headings and its own, outermost first, separated by
     ` > `, `/` or `#` (`Install > Linux`); or a slug. Case, Unicode form, runs of blanks and `#` signs
-    in front do not matter. The text as a whole comes before its parts, and a text before a slug; of
-    several sections that fit, the one whose whole path is given is meant.
+    in front do not matter. A slug comes first, then the text as a whole before its parts; of several
+    sections that fit, the one whose whole path is given is meant.
 
     Raises:
         SectionNotFound: there is none; the error lists the outline.
         AmbiguousSection: there are several; the error says what names each of them alone.
     """
     sections = sections_of(note)
-    whole = _key(name)
-    for parts in _readings(name):
-        for form in (_key, slug):
+    if (named := {one.slug: one for one in sections}.get(name.strip().lower())) is not None:
+        return named
+    for form in (_key, slug):
+        for parts in _readings(name):
             wanted = list(filter(None, map(form, parts)))
             if not wanted:
                 continue
@@ -88,10 +89,6 @@ def find_section(note: ParsedNote, name: str) -> Section:
             exact = [i for i in found if paths[i] == wanted]
             if len(found) == 1 or len(exact) == 1:
                 return sections[exact[0] if len(exact) == 1 else found[0]]
-            if found and form is _key:
-                raise AmbiguousSection(note.path, name, _distinct_names(sections, found))
-            if named := [one for one in sections if one.slug == whole]:
-                return named[0]
             if found:
                 raise AmbiguousSection(note.path, name, _distinct_names(sections, found))
     raise SectionNotFound(note.path, name, _distinct_names(sections, range(len(sections))))
@@ -128,7 +125,7 @@ def _slugs(outline: Sequence[Heading]) -> list[str]:
     bases = [slug(heading.text) or "section" for heading in outline]
     count = Counter(bases)
     used: Counter[str] = Counter()
-    taken = {base for base in bases if count[base] == 1}
+    taken = set(bases)
     result: list[str] = []
     for base in bases:
         unique = base
@@ -156,6 +153,12 @@ def _ends_with(path: Sequence[str], parts: Sequence[str]) -> bool:
 
 
 def _distinct_names(sections: Sequence[Section], wanted: Iterable[int]) -> list[str]:
-    """Of these sections what names each alone: the path, or the slug where the path repeats."""
-    count = Counter(one.name for one in sections)
-    return [sections[i].name if count[sections[i].name] == 1 else sections[i].slug for i in wanted]
+    """Of these sections what names each alone: the path, or the slug where the path may mislead."""
+    keys = [tuple(map(_key, one.path)) for one in sections]
+    count = Counter(keys)
+    return [
+        sections[i].name
+        if count[keys[i]] == 1 and all(key and ">" not in key and key[0] != "#" for key in keys[i])
+        else sections[i].slug
+        for i in wanted
+    ]
