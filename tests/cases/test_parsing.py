@@ -253,8 +253,7 @@ async def test_parse_encodings(vault: Any) -> None:
     """A note in any encoding is in the index and its plain words are found; nothing is rewritten.
 
     Seen in: tsutaj/statements-manager#178, minerllabs/minerl#780.
-    Better, taken: UTF-16 is known by its mark. Not taken: no warning names the files, since most of them are
-    read right; the encoding is kept with the note.
+    Better, taken: UTF-16 is known by its mark, and each file whose encoding was guessed is named.
     """
     for path, data in ENCODED.items():
         vault.write(path, data)
@@ -277,6 +276,9 @@ async def test_parse_encodings(vault: Any) -> None:
         "mixed.md": "cp1252",
         "surr.md": "latin-1",
     }
+    guessed = dict(vault.rows("SELECT file_path, problems FROM entity WHERE problems != '[]'"))
+    assert set(guessed) == set(ENCODED) - {"utf16.md"}
+    assert "it was read as cp1252" in guessed["gbk.md"]
 
 
 async def test_parse_encodings_are_kept_by_edits(vault: Any) -> None:

@@ -234,7 +234,7 @@ def test_status_says_what_is_indexed_and_where(ready: Cli, home: Path) -> None:
     assert "notes     4" in text
     assert "never" not in text
     assert str(home / "my-notes" / "memory.db") in text
-    assert "headers   1 note with a faulty header, indexed all the same" in text
+    assert "faulty    1 note not read whole or not for certain, indexed all the same" in text
     assert "problem   broken header.md: " in text
     (project,) = ready("status", "--json").json["projects"]
     assert project["entity_count"] == 4

@@ -218,6 +218,8 @@ def _check_replaced(text: str, line: int, item: ItemText, result: str) -> None:
     for one in parse_note(text, PATH).observations:
         if one.line == line:
             _check_outside(before, after, one.start, one.end)
+            if isinstance(item, FactText) and item.block_id is None:
+                item = replace(item, block_id=one.block_id)
             break
     gone, come = _differences(text, result)
     assert gone or not come

@@ -360,6 +360,46 @@ async def test_a_dry_run_shows_the_diff_and_writes_nothing(index):
     assert text_of(index, "n.md") == "one\n"
 
 
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [Append("- uses [[Other]] (why)\n- uses [[other]]\n- needs [[nobody]]\n- see [[p.png]]\n")],
+        [Append("[t](sub/deep.md) ![[p.png]] [[me too]] [[Other#part|l]] [t](./n.md)\n")],
+        [FindReplace("- uses [[Old]]\n", "")],
+        [FindReplace("[[Old]]", "[[sub/Deep]]")],
+        [SetMetadata({"title": "New title", "aliases": ["nobody"]}), Append("- of [[nobody]]\n")],
+        [SetMetadata({"title": "Other"}), Append("- of [[Other]]\n")],
+        [SetMetadata({"permalink": "sub/mine"}), Append("- of [[sub/mine]]\n- is [[Me]]\n")],
+        [SetMetadata({"permalink": "taken"}), Append("- of [[taken]]\n")],
+        [FindReplace("title: Me", "title: [")],
+        [Replace("# Nothing\n")],
+        [FindReplace("one", "one")],
+    ],
+)
+async def test_a_dry_run_says_what_the_edit_then_does(index, edits):
+    index.write("n.md", "---\ntitle: Me\naliases: [me too]\n---\n- [aa] one\n- uses [[Old]]\n")
+    index.write("other.md", "x\n")
+    index.write("holder.md", "---\npermalink: taken\n---\n")
+    index.write("rival.md", "---\npermalink: taken\n---\n")
+    index.write("sub/deep.md", "---\ntitle: Old\n---\n[[Me]]\n")
+    await index.sync.full_sync()
+    dry = await index.notes.edit("n.md", *edits, dry_run=True)
+    assert dry.ref == (await index.notes.read("n.md")).ref
+    real = await index.notes.edit("n.md", *edits)
+    assert dry.relations == real.relations
+    assert dry.observations == real.observations
+    assert dry.warnings == real.warnings
+    assert (dry.action, dry.diff) == (real.action, real.diff)
+
+
+async def test_a_dry_run_names_the_faults_of_the_new_header(index):
+    index.write("n.md", "---\nup: x\n---\none\n")
+    edit = FindReplace("up: x", "up: [")
+    result = await index.notes.edit("n.md", edit, dry_run=True)
+    assert result.warnings
+    assert result.warnings == (await index.notes.edit("n.md", edit)).warnings
+
+
 async def test_an_edit_keeps_the_encoding_or_is_refused(index):
     index.write("latin.md", b"caf\xe9 \x80\n")
     await index.notes.edit("latin.md", FindReplace("caf", "Caf"))

@@ -45,6 +45,15 @@ async def test_words_come_before_block_ids(index):
     assert identities(index) == before
 
 
+async def test_of_facts_with_the_same_words_the_block_id_tells_which_is_gone(index):
+    index.write("n.md", "- [fact] x ^b1\n- [fact] x ^b2\n")
+    await index.sync.full_sync()
+    before = dict(index.rows("SELECT block_id, external_id FROM observation"))
+    index.write("n.md", "- [fact] x ^b2\n")
+    await index.sync.full_sync()
+    assert index.rows("SELECT block_id, external_id FROM observation") == [("b2", before["b2"])]
+
+
 async def test_a_block_id_used_twice_is_the_identity_of_one(index):
     index.write("n.md", "- [fact] one ^a\n")
     await index.sync.full_sync()

@@ -176,9 +176,13 @@ def test_a_replaced_item_is_read_in_its_place(
 def test_a_removed_item_is_gone_and_nothing_else_is(text: str, number: int) -> None:
     observations = parse_note(text, PATH).observations
     assume(observations)
-    one = observations[number % len(observations)]
+    number %= len(observations)
+    one = observations[number]
     result = check_edit(text, RemoveItem(one.line))
-    assert result is not None or one.content == "outer", "only what holds other items is refused"
+    assert (result is None) == (one.content == "outer"), "only what holds other items is refused"
+    if result is not None:
+        left = [*observations[:number], *observations[number + 1 :]]
+        assert says(parse_note(result, PATH).observations) == says(left)
 
 
 @counted(30, 1_500)

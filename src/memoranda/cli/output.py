@@ -6,8 +6,11 @@ Plain text without colour, so that it reads the same in a terminal, a file and a
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
+
+_STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class ReaderGone(Exception):
@@ -20,13 +23,18 @@ def write_json(value: object) -> None:
 
 
 def write_text(text: str) -> None:
-    """Print text on stdout, with exactly one line end after it."""
-    _write(text.rstrip("\n") + "\n")
+    """Print text on stdout, with exactly one line end after it; for a terminal see `shown`."""
+    _write(shown(text, on_terminal=sys.stdout.isatty()).rstrip("\n") + "\n")
+
+
+def shown(text: str, *, on_terminal: bool) -> str:
+    """The text as it is; for a terminal without the control characters that would steer it."""
+    return _STEERING.sub("\ufffd", text) if on_terminal else text
 
 
 def write_note(text: str) -> None:
     """Print something that is not data (what is going on, a warning) on stderr."""
-    sys.stderr.write(text.rstrip("\n") + "\n")
+    sys.stderr.write(shown(text, on_terminal=sys.stderr.isatty()).rstrip("\n") + "\n")
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from memoranda.errors import InvalidArgument
-from memoranda.markdown.blocks import Span
+from memoranda.markdown.body import Span
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.markdown.events import is_panic, markdown_events
 from memoranda.model.address import NotePath

@@ -12,8 +12,17 @@ from typing import Any, Final
 
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.model.address import NotePath
-from memoranda.model.edit import Append, Edit, FindReplace, Prepend, Replace
+from memoranda.model.edit import (
+    Append,
+    Edit,
+    EditSection,
+    FindReplace,
+    Place,
+    Prepend,
+    Replace,
+)
 from memoranda.model.note import ParsedNote
+from memoranda.model.outline import find_section, sections_of
 
 MAX_CHARS: Final = 1_000_000
 
@@ -21,12 +30,17 @@ _OPEN: Final = "a code fence, comment or HTML that nothing closes"
 
 
 def edit_warnings(before: str, after: str, edit: Edit, path: NotePath) -> list[str]:
-    """One sentence each; empty for edits of structure, which are checked and refused instead.
+    """One sentence each.
+
+    Edits of structure are checked, and refused rather than warned of, but for one thing: a heading in
+    the new text may take the sections behind it under itself.
 
     Nothing is said of notes of more than `MAX_CHARS`, where the check would cost more than the edit.
     """
     if before == after or len(after) > MAX_CHARS:
         return []
+    if isinstance(edit, EditSection):
+        return _moved(before, after, edit, path)
     if not isinstance(edit, Append | Prepend | Replace | FindReplace):
         return []
     new = _Read(after, path)
@@ -41,6 +55,20 @@ def edit_warnings(before: str, after: str, edit: Edit, path: NotePath) -> list[s
             f"With the new text line {line} is read in another way ({kind}); "
             "a blank line between them keeps them apart."
         ]
+    return []
+
+
+def _moved(before: str, after: str, edit: EditSection, path: NotePath) -> list[str]:
+    """The first section outside the edit that stands under other headings than before."""
+    note = parse_note(before, path)
+    target = find_section(note, edit.section)
+    old, new = sections_of(note), sections_of(parse_note(after, path))
+    start = target.end if edit.place is Place.AFTER else target.heading.start
+    end = target.end if edit.place is Place.INSTEAD else start
+    behind = sum(one.heading.start >= end for one in old)
+    for one, now in zip(old[len(old) - behind :], new[len(new) - behind :], strict=True):
+        if one.path != now.path:
+            return [f"The section {one.name!r} is now {now.name!r}: a new heading stands above it."]
     return []
 
 

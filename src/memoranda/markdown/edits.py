@@ -36,7 +36,8 @@ def apply_edit(text: str, edit: Edit, path: NotePath) -> str:
     r"""The text after the edit. What the edit does not touch stays as it is, character for character.
 
     Added line endings are those that the file uses most. The file ends with a line ending if it did
-    before or the added text does. `\n` in a text to find matches any line ending.
+    before or the added text does. `\n` in a text to find matches any line ending; the n-th line ending of
+    a replacement is that of the n-th found, if there are so many.
 
     Edits of plain text are what they say, whatever Markdown makes of the result: appended text begins
     on a line of its own, so that items and rows continue a list or a table; text that is to be a
@@ -135,8 +136,13 @@ def _find_replace(text: str, find: str, replacement: str, expected: int, path: N
     found = sum(1 for _ in pattern.finditer(text))
     if found != expected:
         raise EditMismatch(path, found, expected)
-    added = adapted(replacement, line_end(text))
-    return pattern.sub(lambda _: added, text)
+    usual = line_end(text) or "\n"
+
+    def replaced(match: re.Match[str]) -> str:
+        own = iter(LINE_END.findall(match[0]))
+        return LINE_END.sub(lambda _: next(own, usual), replacement)
+
+    return pattern.sub(replaced, text)
 
 
 def _refuse_header(header: str | None, reason: str) -> None:

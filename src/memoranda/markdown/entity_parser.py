@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from memoranda.markdown.blocks import Body, Document, Holder, Leaf, Span, read_blocks
+from memoranda.markdown.blocks import Document, Holder, Leaf, read_blocks
+from memoranda.markdown.body import Body, Span
 from memoranda.markdown.frontmatter import read_frontmatter, split_frontmatter
-from memoranda.markdown.observations import Fact, read_fact
+from memoranda.markdown.observations import read_fact
 from memoranda.markdown.passages import read_passages
 from memoranda.markdown.relations import WikiSpan, leaf_links, wiki_spans
 from memoranda.markdown.values import maker
@@ -96,22 +97,27 @@ class _Findings:
         """Read one leaf. `comments` are those of the body, in order."""
         body = self._body
         shadow = body.shadow
-        start, end, _, opaque, written, item, is_task, _, holder = leaf
+        start, end, _, opaque, written, item, is_task, heading_path, holder = leaf
         hidden: Sequence[Span] = ()
         outside: Sequence[Span] = opaque
         if comments and (hidden := _overlapping(comments, start, end)):
             if hidden[0][0] <= start and hidden[0][1] >= end:
                 return
             outside = _merged([*opaque, *hidden])
-        dropped = _dropped(body, opaque, hidden) if opaque or hidden else ()
+        dropped = _dropped(body, opaque, hidden) if item >= 0 and (opaque or hidden) else ()
         wikis: Sequence[WikiSpan] = ()
         if shadow.find("[[", start, end) >= 0:
             wikis = wiki_spans(shadow, start, end, outside)
+        if dropped and (begin := _after_comments(shadow, start, end, dropped)) != start:
+            leaf = leaf._replace(start=begin)
+            start = begin
         fact = None
-        if item >= 0 and shadow[start] == "[" and not is_task:
+        if item >= 0 and shadow.startswith("[", start) and not is_task:
             text = visible = body.cut(start, end)
             if wikis or hidden or opaque or written or "\n" in text or "\r" in text:
                 text, visible = _texts(body, leaf, wikis, dropped)
+                lead = len(visible) - len(visible.lstrip())  # behind a comment
+                text, visible = text[lead:], visible[lead:]
             fact = read_fact(text, visible)
         typed = False
         if wikis or written:
@@ -126,8 +132,25 @@ class _Findings:
                 last = body.row(end - 1)
                 self.rows.update(range(first + 1, last + 1))
             if fact is not None:
-                parent = ("", 0) if holder is None else self._parent(holder, comments)
-                self.observations.append(_observation(body, leaf, fact, first, last, parent))
+                category, content, tags, context, block_id, attributes = fact
+                parent, parent_line = self._parent(holder, comments) if holder else ("", 0)
+                self.observations.append(
+                    _new_observation(
+                        category,
+                        content,
+                        first + body.base_line,
+                        last + body.base_line,
+                        item + body.base,
+                        end + body.base,
+                        tags,
+                        context,
+                        block_id,
+                        attributes,
+                        heading_path,
+                        parent,
+                        parent_line,
+                    )
+                )
 
     def _parent(self, holder: Holder, comments: Sequence[Span]) -> tuple[str, int]:
         parent = self._holders.get(holder.start)
@@ -159,6 +182,17 @@ def _dropped(body: Body, opaque: Sequence[Span], hidden: Sequence[Span]) -> list
     return [*html, *hidden]
 
 
+def _after_comments(shadow: str, start: int, end: int, dropped: Iterable[Span]) -> int:
+    """Where a leaf begins for a reader: behind the comments at its start."""
+    for left, right in sorted(dropped):
+        if left != start:
+            break
+        start = right
+        while start < end and shadow[start] in " \t\r\n":
+            start += 1
+    return start
+
+
 def _texts(
     body: Body, leaf: Leaf, wikis: Sequence[WikiSpan], dropped: Sequence[Span]
 ) -> tuple[str, str]:
@@ -168,26 +202,6 @@ def _texts(
     gone = set(dropped)
     masked += [span for span in leaf.opaque if span not in gone]
     return body.inline(leaf.pieces, masked, dropped)
-
-
-def _observation(
-    body: Body, leaf: Leaf, fact: Fact, first: int, last: int, parent: tuple[str, int]
-) -> Observation:
-    category, content, tags, context, block_id, attributes = fact
-    return _new_observation(
-        category,
-        content,
-        first + body.base_line,
-        last + body.base_line,
-        leaf.item_start + body.base,
-        leaf.end + body.base,
-        tags,
-        context,
-        block_id,
-        attributes,
-        leaf.heading_path,
-        *parent,
-    )
 
 
 def _holder_text(body: Body, holder: Holder, comments: Sequence[Span]) -> str:

@@ -22,7 +22,9 @@ from memoranda.model.note import Link, MetadataValue
 
 _FIRST_LINE: Final = re.compile(r"---[ \t]*(?:\r\n|\r|\n)")
 _LAST_LINE: Final = re.compile(r"[\r\n]---[ \t]*(?:\r\n|\r|\n|\Z)")
-_COMMENTED_TAG: Final = re.compile(r"^(?:tags?:[ \t]+|[ \t]*-[ \t]+)#\w", re.MULTILINE)
+_COMMENTED_TAG: Final = re.compile(
+    r"^(?:tags?:[ \t]+(?:[^\n\"'#]*[ \t])?|[ \t]*-[ \t]+)#\w", re.MULTILINE
+)
 _TAG_KEYS: Final = ("tags", "tag")
 _MOST_ALIKE: Final = 5
 """Problems of one kind that are told."""

@@ -58,12 +58,12 @@ def set_metadata(text: str, values: Mapping[str, object]) -> str:
             hint="Correct that line with find_replace first.",
         ) from fault
     known = {entry.key: entry.value for entry in entries}
-    changed = [
-        key
+    edits = {
+        key: values[key]
         for key, value in wanted.items()
         if (key in known if value is None else key not in known or known[key] != value)
-    ]
-    if not changed:
+    }
+    if not edits:
         return text
     readable = _UNREADABLE.sub("\ufffd", header)  # offsets are the same
     if is_flow(readable):
@@ -72,20 +72,20 @@ def set_metadata(text: str, values: Mapping[str, object]) -> str:
             "the frontmatter is written as one {...}, which is not edited key by key",
             hint="Write it with one key a line first, with find_replace.",
         )
-    after = {key: value for key, value in known.items() if key not in changed}
-    after |= {key: wanted[key] for key in changed if wanted[key] is not None}
+    after = {key: value for key, value in known.items() if key not in edits}
+    after |= {key: wanted[key] for key in edits if wanted[key] is not None}
     ending = line_end(text[: cut.body_start]) or "\n"
     rest = text[cut.header_start + len(header) :]
-    edits = {key: values[key] for key in changed}
-    try:
-        splices = _splices(header, readable, entries, known, edits)
-    except Unplaced:
-        raise _unsafe(header, changed) from None
-    new = _spliced(header, [(at, to, LINE_END.sub(ending, by)) for at, to, by in splices])
-    result = text[: cut.header_start] + new + rest
-    if not _reads_as(result, after, rest):
-        raise _unsafe(header, changed)
-    return result
+    for anew in (False, True):
+        try:
+            splices = _splices(header, readable, entries, known, edits, anew=anew)
+            new = _spliced(header, [(at, to, LINE_END.sub(ending, by)) for at, to, by in splices])
+        except Unplaced:
+            continue
+        result = text[: cut.header_start] + new + rest
+        if _reads_as(result, after, rest):
+            return result
+    raise _unsafe(header, list(edits))
 
 
 def _with_header(text: str, values: Mapping[str, object]) -> str:
@@ -110,6 +110,8 @@ def _splices(
     entries: Sequence[Entry],
     known: Mapping[str, Value],
     changed: Mapping[str, object],
+    *,
+    anew: bool,
 ) -> list[Splice]:
     """What to replace, in order of place."""
     starts = sorted({entry.at for entry in entries})
@@ -128,7 +130,7 @@ def _splices(
             splices += [(place.line, place.after, "") for place in places[key]]
         elif places[key]:
             last = max(places[key], key=lambda place: place.line)
-            splices += replaced(header, last, known[key], value)
+            splices += replaced(header, last, known[key], value, anew=anew)
         else:
             new.append(yaml_entry(key, value))
     if new:

@@ -79,6 +79,22 @@ def find_place(header: str, key: str, at: int, bound: int) -> Place | None:
         raise Unplaced from error
 
 
+def lone_place(text: str) -> Place:
+    """The place of a value that is all of a text; its key and colon stand at 0.
+
+    Raises:
+        Unplaced: the text is not readable.
+    """
+    try:
+        events: Iterator[Any] = iter(yaml.parse(text, Loader=_LOADER))
+        while not isinstance(next(events), yaml.DocumentStartEvent):
+            pass
+        start, end, style, items = _value(text, events)
+    except (yaml.YAMLError, StopIteration) as error:
+        raise Unplaced from error
+    return Place(0, 0, 0, start, end, style, tuple(items), len(text))
+
+
 def is_flow(header: str) -> bool:
     """Whether the whole header is one `{...}`."""
     for event in yaml.parse(header, Loader=_LOADER):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from memoranda.errors import InvalidArgument
@@ -26,7 +27,7 @@ from memoranda.markdown.item_text import ItemLine, block_id_of, described, item_
 from memoranda.markdown.lines import line_end
 from memoranda.markdown.relations import LINKS_TO
 from memoranda.model.address import NotePath
-from memoranda.model.edit import ItemText, RelationText
+from memoranda.model.edit import FactText, ItemText, RelationText
 from memoranda.model.note import Link, LinkForm, Observation
 
 _LINE_ENDS: Final = b"\r\n"
@@ -72,7 +73,7 @@ def replace_item(text: str, line: int, item: ItemText, path: NotePath) -> str:
     """The text with the item of this line written anew.
 
     Bullet, indentation, what is nested in it and all line endings but those inside its own text stay.
-    A relation that replaces one keeps its block id.
+    So does the block id, unless another is given, or "" for none.
 
     Args:
         text: the note.
@@ -84,12 +85,19 @@ def replace_item(text: str, line: int, item: ItemText, path: NotePath) -> str:
         InvalidArgument: no observation or explicit relation begins there, several relations share
             the item, or the new one cannot be written so that it alone changes.
     """
-    written = item_line(item)
+    item_line(item)  # what is wrong with it comes before what is wrong with the line
     before = read_for_edit(text, path)
-    _, start, end = _item_at(before, line)
+    _, value, start, end = _item_at(before, line)
+    if isinstance(value, Observation):
+        block_id = value.block_id
+    else:
+        block_id = block_id_of(before.data[start:end].decode("utf-8", "replace"))
+    if isinstance(item, FactText) and item.block_id is None:
+        item = replace(item, block_id=block_id)
+    written = item_line(item)
     new = written.text
-    if isinstance(item, RelationText):
-        new += block_id_of(before.data[start:end].decode("utf-8", "replace"))
+    if isinstance(item, RelationText) and block_id is not None:
+        new += f" ^{block_id}"
     splice = Splice(start, end, new.encode("utf-8"))
     after = read_for_edit(spliced(before.data, [splice]), path)
     reason = difference(before, after, [splice])
@@ -115,7 +123,7 @@ def remove_item(text: str, line: int, path: NotePath) -> str:
             the item, something is nested in it, or something else would change without it.
     """
     before = read_for_edit(text, path)
-    item, _, end = _item_at(before, line)
+    item, _, _, end = _item_at(before, line)
     if before.data[end : item.end].strip(_BLANK + b">" if item.quoted else _BLANK):
         raise InvalidArgument(
             "line",
@@ -202,8 +210,8 @@ def _ending(reading: Reading, at: int) -> bytes:
     return data[end : after_line(data, at)] or (line_end(reading.text) or "\n").encode()
 
 
-def _item_at(reading: Reading, line: int) -> tuple[Item, int, int]:
-    """The item that an observation or explicit relation of this line is, and its own text's range."""
+def _item_at(reading: Reading, line: int) -> tuple[Item, Observation | Link, int, int]:
+    """The observation or explicit relation of this line: its item, itself, its own text's range."""
     entries = list(_entries(reading))
     start, end = reading.line_range(line)
     found = [one for one, value in entries if value.line == line or start <= one.start < end]
@@ -223,7 +231,7 @@ def _item_at(reading: Reading, line: int) -> tuple[Item, int, int]:
             hint="Change the line with find_replace.",
         )
     own = item.own or (item.start, item.end)
-    return item, own[0], own[1]
+    return item, values[0], own[0], own[1]
 
 
 def _entries(reading: Reading) -> Iterator[tuple[Item, Observation | Link]]:

@@ -72,10 +72,10 @@ def item_line(item: ItemText) -> ItemLine:
             assert_never(item)
 
 
-def block_id_of(text: str) -> str:
-    """The ` ^id` at the end of an item's text, else ""."""
+def block_id_of(text: str) -> str | None:
+    """The block id at the end of an item's text, without `^`."""
     match = _BLOCK_ID.search(text)
-    return " " + match[0].strip() if match else ""
+    return match[0].strip().removeprefix("^") if match else None
 
 
 def described(value: Observation | Link) -> str:
@@ -251,6 +251,12 @@ def _relation_line(given: RelationText) -> ItemLine:
     wanted = _wanted_link(target, stored, context)
     if wanted is None:
         raise InvalidArgument("target", f"{target!r} names no note", hint="Give a note's name.")
+    if wanted.is_attachment:
+        raise InvalidArgument(
+            "target",
+            f"{wanted.target!r} names a file that is no note, which makes no relation",
+            hint="Name a note, with .md if its name ends like that, or write the link as text.",
+        )
     for form in _type_forms(kind, stored):
         for end in _context_forms(context):
             text = f"{form} [[{target}]]{end}"

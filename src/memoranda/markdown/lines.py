@@ -35,7 +35,13 @@ def closed(before: str, after: str, ending: str) -> str:
 
 def line_start(text: str, at: int) -> int:
     """Where the line of a character begins."""
-    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    width = 256
+    while True:  # in growing steps: a file may have only one of the two line endings
+        left = max(0, at - width)
+        end = max(text.rfind("\n", left, at), text.rfind("\r", left, at))
+        if end >= 0 or left == 0:
+            return end + 1
+        width *= 4
 
 
 def line_stop(text: str, at: int) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from memoranda.markdown.blocks import Span
+from memoranda.markdown.body import Span
 from memoranda.markdown.edit_layout import Reading, WrittenLink
 from memoranda.markdown.relations import wiki_link
 from memoranda.model.note import Link, LinkForm

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from memoranda.markdown.blocks import MASK
+from memoranda.markdown.body import MASK
 
 _CATEGORY: Final = re.compile(r"\[([^\[\]()\x00]+)\]\s+(\S)")
 _PLAIN: Final = re.compile(
@@ -23,6 +24,7 @@ _FIELD: Final = re.compile(r"\[([^\[\]()\x00:]+)::([^\[\]]*)\]|\(([^\[\]()\x00:]
 _TAG: Final = re.compile(r"(?<![\w#&/\\\x00])#(?!/)([^\s\x00-\x2c.\x3a-\x40\x5b-\x5e`\x7b-\x7f]+)")
 _LETTER: Final = re.compile(r"[A-Za-z]")
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
+_SHORT: Final = 64
 _COLOUR_LENGTHS: Final = (3, 6, 8)
 _BLOCK_ID: Final = re.compile(r"\^([A-Za-z0-9-]+)")
 _BRACKETS: Final = {")": "(", "）": "（"}
@@ -127,11 +129,9 @@ def _read_plain(match: re.Match[str], text: str, visible: str) -> Fact | None:
     if tail:
         if not sentence[-1].isspace():
             return None
-        names = [name[1:] for name in tail.split()]
-        for name in names:
-            if _tag_name(name) != name:
-                return None
-        tags = tuple(dict.fromkeys(names))
+        tags = _known_tail_tags(tail) if len(tail) < _SHORT else _tail_tags(tail)
+        if not tags:
+            return None
     at = match.start(2)
     end = at + len(sentence.rstrip())
     context: str | None = None
@@ -146,6 +146,17 @@ def _read_plain(match: re.Match[str], text: str, visible: str) -> Fact | None:
         end = at + len(visible[at:start].rstrip())
     content = text[at:end].strip()
     return Fact(category, content, tags, context, None, {}) if content else None
+
+
+def _tail_tags(tail: str) -> tuple[str, ...]:
+    """The tags of `#one #two`; () if one of them is none, or goes on behind its name."""
+    names = [name[1:] for name in tail.split()]
+    if any(_tag_name(name) != name for name in names):
+        return ()
+    return tuple(dict.fromkeys(names))
+
+
+_known_tail_tags = lru_cache(maxsize=1024)(_tail_tags)
 
 
 def _read_content(category: str, text: str, visible: str) -> Fact | None:

@@ -1,7 +1,7 @@
 """A body cut into passages for full-text search: whole blocks of one section.
 
 No word is lost: what is no observation and no explicit relation is in exactly one passage, reference
-definitions and comments included. A heading's line opens the passage that follows it.
+definitions and comments included (but for a comment inside such an item). A heading's line opens the passage that follows it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Set
 from itertools import pairwise
 from typing import Final
 
-from memoranda.markdown.blocks import Body, Document
+from memoranda.markdown.blocks import Document
+from memoranda.markdown.body import Body
 from memoranda.markdown.values import maker
 from memoranda.model.note import Passage
 
@@ -34,22 +35,25 @@ def read_passages(body: Body, document: Document, hidden: Set[int]) -> tuple[Pas
     }
     rows = [0, *map(body.row, document.blocks), len(body.line_starts) - 1]
     groups = _Groups(body)
+    begin = 0  # the rows before the block at hand that were not added yet begin here
     for first, end in pairwise(rows):
         if first == end:
             continue
-        if (path := headings.get(first)) is not None:
+        path = headings.get(first)
+        is_whole = not hidden or hidden.isdisjoint(range(first, end))
+        if begin < first and not (path is None and is_whole and groups.have_room(begin, end)):
+            groups.add(begin, first)
+            begin = first
+        if path is not None:
             groups.open(path)
-        if not hidden or hidden.isdisjoint(range(first, end)):
-            groups.add(first, end)
-            continue
-        begin = first
-        for row in range(first, end):
-            if row in hidden:
-                if row > begin:
-                    groups.add(begin, row)
-                begin = row + 1
-        if end > begin:
-            groups.add(begin, end)
+        if not is_whole:
+            for row in range(first, end):
+                if row in hidden:
+                    if row > begin:
+                        groups.add(begin, row)
+                    begin = row + 1
+    if begin < rows[-1]:
+        groups.add(begin, rows[-1])
     groups.flush()
     return tuple(groups.passages)
 
@@ -69,6 +73,12 @@ class _Groups:
     def open(self, path: tuple[str, ...]) -> None:
         self.flush()
         self._path = path
+
+    def have_room(self, first: int, end: int) -> bool:
+        """Whether these rows are sure to fit into the passage at hand, so that they can be added as one."""
+        starts = self._body.line_starts
+        after = self._runs[-1][1] if self._runs else starts[first]
+        return self._chars + starts[end] - after < MAX_CHARS
 
     def add(self, first: int, end: int) -> None:
         """Add the rows `first` to `end` - 1."""

@@ -14,7 +14,8 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from memoranda.markdown.blocks import Body, Leaf, MarkdownLink, Span
+from memoranda.markdown.blocks import Leaf, MarkdownLink
+from memoranda.markdown.body import Body, Span
 from memoranda.markdown.observations import opening_bracket
 from memoranda.markdown.values import maker
 from memoranda.model.address import lookup_key
@@ -33,6 +34,7 @@ ATTACHMENT_SUFFIXES: Final = frozenset(_SUFFIXES.split())
 """File name endings that name no note. Kept short: `Node.js` and `ASP.NET` are names of notes."""
 
 _SIGNS: Final = re.compile(r"\\[^\r\n]|[\[\]\r\n]")
+_BRACKET: Final = re.compile(r"[\[\]]")
 _ESCAPE: Final = re.compile(r"\\[\[\]\\]")
 _SIMPLE: Final = re.compile(r"\[\[[^\[\]\r\n]*\]\]")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -117,7 +119,7 @@ def _wiki_span(shadow: str, start: int, opened: int, closed: int) -> WikiSpan:
 
 
 def _has_brackets(shadow: str, spans: Sequence[Span]) -> bool:
-    return any(shadow.find(sign, start, end) >= 0 for start, end in spans for sign in "[]")
+    return any(_BRACKET.search(shadow, start, end) for start, end in spans)
 
 
 def leaf_links(
@@ -267,7 +269,8 @@ def _explicit(
         count, at = count + 1, wiki.end
     if at == leaf.end:
         return kind, count, None
-    masked = [span for span in leaf.opaque if span not in dropped] if dropped else leaf.opaque
+    gone = set(dropped)
+    masked = [span for span in leaf.opaque if span not in gone] if gone else leaf.opaque
     later = ((wiki.start, wiki.end) for wiki in wikis[count:])
     after = _after(body, leaf, at, [*masked, *later], dropped)
     return None if after is None else (kind, count, after[0])

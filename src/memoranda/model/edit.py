@@ -115,6 +115,7 @@ class ReplaceItem:
 
     Attributes:
         line: 1-based line where the item begins, as its observation or relation says.
+        item: the block id of the old item stays when a fact here has None; "" drops it.
     """
 
     line: int

@@ -70,7 +70,7 @@ def find_section(note: ParsedNote, name: str) -> Section:
     A heading's text; the texts of some outer headings and its own, outermost first, separated by
     ` > `, `/` or `#` (`Install > Linux`); or a slug. Case, Unicode form, runs of blanks and `#` signs
     in front do not matter. A slug comes first, then the text as a whole before its parts; of several
-    sections that fit, the one whose whole path is given is meant.
+    sections that a path of two or more headings fits, the one whose whole path it is is meant.
 
     Raises:
         SectionNotFound: there is none; the error lists the outline.
@@ -86,9 +86,10 @@ def find_section(note: ParsedNote, name: str) -> Section:
                 continue
             paths = [list(map(form, one.path)) for one in sections]
             found = [i for i, path in enumerate(paths) if _ends_with(path, wanted)]
-            exact = [i for i in found if paths[i] == wanted]
-            if len(found) == 1 or len(exact) == 1:
-                return sections[exact[0] if len(exact) == 1 else found[0]]
+            # One part is a heading's text: that of a section at the top is no more exact than another.
+            exact = [i for i in found if paths[i] == wanted] if len(wanted) > 1 else []
+            if len(best := exact if len(exact) == 1 else found) == 1:
+                return sections[best[0]]
             if found:
                 raise AmbiguousSection(note.path, name, _distinct_names(sections, found))
     raise SectionNotFound(note.path, name, _distinct_names(sections, range(len(sections))))
@@ -115,7 +116,7 @@ def _ends(outline: Sequence[Heading], size: int, last_line: int) -> list[tuple[i
         while below and below[-1][0] > heading.level:
             below.pop()
         end, line = (below[-1][1], below[-1][2] - 1) if below else (size, last_line)
-        ends.append((end, max(line, heading.line)))
+        ends.append((end, line))
         below.append((heading.level, heading.start, heading.line))
     ends.reverse()
     return ends
@@ -156,6 +157,7 @@ def _distinct_names(sections: Sequence[Section], wanted: Iterable[int]) -> list[
     """Of these sections what names each alone: the path, or the slug where the path may mislead."""
     keys = [tuple(map(_key, one.path)) for one in sections]
     count = Counter(keys)
+    count.update((key[-1],) for key in keys if len(key) > 1)
     return [
         sections[i].name
         if count[keys[i]] == 1 and all(key and ">" not in key and key[0] != "#" for key in keys[i])

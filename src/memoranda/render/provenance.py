@@ -46,7 +46,7 @@ def provenance_text(found: Provenance) -> list[str]:
         parts.append(f"stale from {found.stale_after} on")
     if found.trust is not Trust.UNVERIFIED:
         best = next((one for one in found.verified if one.is_human), found.verified[0])
-        when = f" on {best.at:%Y-%m-%d}" if best.at else ""
+        when = f" on {best.at.astimezone():%Y-%m-%d}" if best.at else ""
         parts.append(f"verified by {one_line(best.by, 80) or 'somebody'}{when}")
     if found.generated_by:
         parts.append(f"written by {one_line(found.generated_by, 80)}")

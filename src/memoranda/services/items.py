@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from memoranda.model.note import Link, Observation, ParsedNote
@@ -15,7 +16,7 @@ ITEMS_VERSION = 2
 """Raise it when the rows of an unchanged note would differ."""
 
 _WORD = re.compile(r"[^\W\d_]{2}")
-"""What makes a frontmatter value text; numbers, times, links and nested maps are not."""
+"""What makes a frontmatter value text; numbers, times and links are not."""
 
 _NOT_TEXT = frozenset(
     ("title", "type", "tags", "permalink", "created", "date", "modified", "updated", "id")
@@ -93,12 +94,35 @@ def relation_text(link: Link) -> str:
 def _header_text(parsed: ParsedNote) -> str:
     if parsed.raw_frontmatter:
         return parsed.raw_frontmatter
-    values: list[str] = []
+    texts: list[str] = []
     for key, value in parsed.frontmatter.items():
         if key not in _NOT_TEXT:
-            values += value if isinstance(value, list) else [value]
+            for one in value if isinstance(value, list) else [value]:
+                texts += _texts(one)
     return "\n".join(
-        value
-        for value in values
-        if _WORD.search(value) and value[:1] not in "{[" and value not in ("True", "False")
+        text
+        for text in texts
+        if _WORD.search(text) and not text.startswith("[[") and text not in ("True", "False")
     )
+
+
+def _texts(value: str) -> Iterator[str]:
+    """The texts of a frontmatter value: of a nested map or list, which is JSON, those inside it."""
+    try:
+        nested = json.loads(value) if value[:1] in {"{", "["} else None
+    except (ValueError, RecursionError):
+        nested = None
+    if not isinstance(nested, dict | list):
+        yield value
+        return
+    left: list[object] = [nested]
+    while left:
+        match left.pop():
+            case dict() as inner:
+                left += reversed(inner.values())
+            case list() as inner:
+                left += reversed(inner)
+            case str() as text:
+                yield text
+            case _:
+                pass

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from loguru import logger
@@ -26,7 +27,7 @@ from memoranda.files.scan import is_note_path
 from memoranda.markdown.diff import diff
 from memoranda.markdown.edit_warnings import edit_warnings
 from memoranda.markdown.edits import apply_edit
-from memoranda.markdown.source import encode
+from memoranda.markdown.source import decode, encode
 from memoranda.markdown.writer import new_note
 from memoranda.model.address import ByName, NotePath, parse_address
 from memoranda.model.edit import Edit
@@ -45,6 +46,7 @@ from memoranda.repositories.store import Store, Tx
 from memoranda.services.entity import Gone, apply
 from memoranda.services.lookup import find_note, near_names, similar_notes
 from memoranda.services.observations import observation_permalinks
+from memoranda.services.preview import outgoing_of, reference_to
 from memoranda.services.reading import ReadNote, read_note
 from memoranda.services.related import related_notes
 from memoranda.services.window import Window, shown
@@ -69,7 +71,7 @@ class NoteService:
         title: str,
         content: str,
         directory: str = "",
-        note_type: str = "note",
+        note_type: str | None = None,
         tags: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
         overwrite: bool = False,
@@ -253,7 +255,8 @@ class NoteService:
         """Change what was asked, byte for byte nothing else (spec 6.2.3).
 
         The edits are applied one after the other to the file as it stands under its lock, so two
-        appends at once both land, and written together: all of them or none.
+        appends at once both land, and written together: all of them or none. A dry run writes nothing;
+        its result is that of the edit, but for the reference, which is to the note as it stands.
 
         Raises:
             NoteNotFound, AmbiguousName, EditMismatch, SectionNotFound, AmbiguousSection,
@@ -270,8 +273,12 @@ class NoteService:
         action = WriteAction.UNCHANGED if before == after else WriteAction.UPDATED
         note = read_note(encode(after), state)
         if dry_run:
-            view = await self._store.read(lambda tx: RelationRepository(tx).outgoing(ref.entity_id))
-            return WriteResult(ref, action, _items(ref, note), tuple(view), warnings, diff=change)
+            warnings = (*note.parsed.problems, *warnings)
+            return await self._store.read(
+                lambda tx: _preview(
+                    tx, WriteResult(ref, action, (), (), warnings, diff=change), note
+                )
+            )
         return await self._index(note, action, change, warnings)
 
     def _change(
@@ -289,6 +296,13 @@ class NoteService:
                 warnings += edit_warnings(before, text, edit, path)
             after = SourceText(text, note.source.encoding, note.source.bom)
             new = encode(after)
+            if new != data and decode(new).text != text:
+                raise InvalidArgument(
+                    "content_updates",
+                    f"{path} is not UTF-8, and with this edit it would no longer be read as "
+                    f"{note.source.encoding}",
+                    hint="Save the file as UTF-8 first, then edit it.",
+                )
             if not dry_run and new != data:
                 state = self._files.replace(path, new, expected_checksum=note.checksum)
             return note.source, after, state, tuple(warnings)
@@ -355,6 +369,13 @@ class NoteService:
                 partial(self._reindex, note=newer), partial(self._files.state, indexed.path)
             )
             indexed = newer.state
+
+
+def _preview(tx: Tx, result: WriteResult, note: ReadNote) -> WriteResult:
+    """The result with what this text of the note would hold."""
+    ref = reference_to(tx, result.ref, note.parsed)
+    relations = outgoing_of(tx, ref, note.parsed)
+    return replace(result, observations=_items(ref, note), relations=relations)
 
 
 def _items(ref: NoteRef, note: ReadNote) -> tuple[ObservationItem, ...]:

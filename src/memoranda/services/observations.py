@@ -109,27 +109,42 @@ def _same(
 ) -> tuple[dict[tuple[int, int], int], list[int]]:
     """Which row each observation is, by (entity id, ordinal), and the rows that are none any more.
 
-    The words decide, in document order; for what is left the block id.
+    Words and block id together decide, then the words in document order, then the block id.
     """
-    by_words: defaultdict[tuple[int, str, str, str | None], deque[StoredObservation]]
-    by_words = defaultdict(deque)
-    for row in stored:
-        by_words[row.entity_id, row.category, row.content, row.context].append(row)
+    left = {row.row_id: row for row in stored}
+    new = {
+        (entity_id, ordinal): one
+        for entity_id, parsed, _ in notes
+        for ordinal, one in enumerate(parsed.observations)
+    }
     same: dict[tuple[int, int], int] = {}
-    unknown: list[tuple[int, int, str]] = []
-    for entity_id, parsed, _ in notes:
-        for ordinal, one in enumerate(parsed.observations):
-            if rows := by_words.get((entity_id, one.category, one.content, one.context)):
-                same[entity_id, ordinal] = rows.popleft().row_id
-            elif one.block_id:
-                unknown.append((entity_id, ordinal, one.block_id))
-    left = {row.row_id: row for rows in by_words.values() for row in rows}
-    by_block = {(row.entity_id, row.block_id): row.row_id for row in left.values() if row.block_id}
-    for entity_id, ordinal, block_id in unknown:
-        if (row_id := by_block.pop((entity_id, block_id), None)) is not None:
-            same[entity_id, ordinal] = row_id
-            del left[row_id]
+    for likeness in (_words_and_block, _words, _block):
+        rows: defaultdict[object, deque[int]] = defaultdict(deque)
+        for row in left.values():
+            if (key := likeness(row)) is not None:
+                rows[row.entity_id, key].append(row.row_id)
+        if not rows:
+            continue
+        for place, one in new.items():
+            if place not in same and (found := rows.get((place[0], likeness(one)))):
+                same[place] = found.popleft()
+                del left[same[place]]
     return same, list(left)
+
+
+_Fact = Observation | StoredObservation
+
+
+def _words(one: _Fact) -> tuple[str, str, str | None]:
+    return one.category, one.content, one.context
+
+
+def _block(one: _Fact) -> str | None:
+    return one.block_id
+
+
+def _words_and_block(one: _Fact) -> tuple[object, ...]:
+    return one.category, one.content, one.context, one.block_id
 
 
 def _read_values(one: Observation) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memoranda.files.file_service import checksum
 from memoranda.markdown.entity_parser import parse_note
@@ -33,6 +33,13 @@ class ReadNote:
 
 
 def read_note(data: bytes, state: FileState) -> ReadNote:
-    """Hash, decode and parse one file."""
+    """Hash, decode and parse one file. An encoding that was guessed is one of the note's problems."""
     source = decode(data)
-    return ReadNote(state, checksum(data), source, parse_note(source.text, state.path))
+    parsed = parse_note(source.text, state.path)
+    if source.encoding != "utf-8" and not source.bom:
+        guess = f"The file is not UTF-8; it was read as {source.encoding}."
+        parsed = replace(parsed, problems=(*parsed.problems, guess))
+    elif "\0" in source.text:
+        nuls = "The file has NUL characters; if it is UTF-16, save it as UTF-8."
+        parsed = replace(parsed, problems=(*parsed.problems, nuls))
+    return ReadNote(state, checksum(data), source, parsed)

@@ -279,8 +279,12 @@ class SyncService:
                 self._strike(struck, tally, path, sha, error)
                 continue
             notes.append((work, note))
-            if note.parsed.problems:
-                self._warn_of_header(path, note)
+            if note.parsed.problems:  # not which: the log holds no text of a note
+                logger.warning(
+                    "{} is indexed, but not read whole or not for certain; "
+                    "`memoranda status` says why",
+                    path,
+                )
         return notes
 
     def _strike(
@@ -312,16 +316,6 @@ class SyncService:
             )
         else:
             logger.warning("{} is not indexed: {}", failure.path, failure.reason)
-
-    def _warn_of_header(self, path: NotePath, note: ReadNote) -> None:
-        """Say it once per file and content. Not what is wrong: the log holds no text of a note."""
-        said = (path, f"{note.checksum} header")
-        if said not in self._warned:
-            self._warned.add(said)
-            logger.warning(
-                "{} is indexed, but not all of its header can be used; `memoranda status` says why",
-                path,
-            )
 
     async def _finish(self, scan: Scan, memory: _Memory, tally: _Tally, *, changed: bool) -> None:
         """Remember failures and the time of this sync; an unchanged folder costs no write."""

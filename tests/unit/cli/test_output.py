@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.cli.output import size, table
+from memoranda.cli.output import shown, size, table
 
 
 def test_table_aligns_numbers_to_the_right() -> None:
@@ -21,3 +21,9 @@ def test_table_without_rows_is_its_headings() -> None:
 )
 def test_sizes_are_for_people(n_bytes: int, text: str) -> None:
     assert size(n_bytes) == text
+
+
+def test_a_note_cannot_steer_the_terminal() -> None:
+    text = "# Esc \x1b[31mred\x1b]0;pwn\x07\r\n\tcafé\n"
+    assert shown(text, on_terminal=False) == text
+    assert shown(text, on_terminal=True) == "# Esc \ufffd[31mred\ufffd]0;pwn\ufffd\r\n\tcafé\n"

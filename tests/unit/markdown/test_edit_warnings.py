@@ -77,3 +77,24 @@ def test_what_goes_as_usual_is_not(text: str, edit: Edit) -> None:
 def test_a_huge_note_is_not_looked_at() -> None:
     text = "- [fact] a\n" * 100_000
     assert warned(text, Append("prose\n")) == ""
+
+
+@pytest.mark.parametrize(
+    ("edit", "warned"),
+    [
+        (EditSection("B", "# B\nnew", Place.INSTEAD), True),
+        (EditSection("B", "# X\nnew\n", Place.AFTER), True),
+        (EditSection("C", "# X\nnew\n", Place.BEFORE), True),
+        (EditSection("B", "### sub\nnew", Place.INSTEAD), False),
+        (EditSection("B", "## X\nnew\n", Place.AFTER), False),
+        (EditSection("C", "# X\nnew\n", Place.AFTER), False),
+    ],
+)
+def test_a_section_that_comes_to_stand_under_another_heading_is_told(
+    edit: EditSection, warned: bool
+) -> None:
+    text = "# A\n\n## B\nx\n\n## C\ny\n"
+    warnings = edit_warnings(text, apply_edit(text, edit, PATH), edit, PATH)
+    assert len(warnings) == warned
+    if warned:
+        assert "'A > C' is now" in warnings[0]

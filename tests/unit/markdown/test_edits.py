@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,21 @@ from memoranda.errors import EditMismatch, InvalidArgument
 from memoranda.markdown.edits import apply_edit
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.model.address import NotePath
-from memoranda.model.edit import Append, FindReplace, Prepend, Replace
+from memoranda.model.edit import (
+    AddItem,
+    Append,
+    Edit,
+    EditSection,
+    FactText,
+    FindReplace,
+    Place,
+    Prepend,
+    RemoveItem,
+    Replace,
+    ReplaceItem,
+    RetargetLink,
+    SetMetadata,
+)
 
 PATH = NotePath("n.md")
 
@@ -172,7 +187,75 @@ def test_what_find_replace_does_not_match_stands_still(text: str, find: str, add
         at = result.index(piece, at) + len(piece)
 
 
+@pytest.mark.parametrize(
+    ("text", "find", "new", "count", "expected"),
+    [
+        ("a\nb\r\nc\r\nd\r\n", "a\nb", "a\nB", 1, "a\nB\r\nc\r\nd\r\n"),
+        ("a\rb\n\nc\n", "a\nb\n", "A\nB\n", 1, "A\rB\n\nc\n"),
+        ("a\nb\r\nc\r\n", "a\nb\n", "a\nx\nb\n", 1, "a\nx\r\nb\r\nc\r\n"),
+        ("a\nb\r\nc\r\n", "a\n", "a\nx\ny\n", 1, "a\nx\r\ny\r\nb\r\nc\r\n"),
+        ("a\nb\na\r\nb\n", "a\nb", "a\r\nB", 2, "a\nB\na\r\nB\n"),
+        ("a\nb\r\nc\r\n", "a\nb", "ab", 1, "ab\r\nc\r\n"),
+        ("ab", "ab", "a\nb", 1, "a\nb"),
+    ],
+)
+def test_a_replaced_line_keeps_its_line_ending(
+    text: str, find: str, new: str, count: int, expected: str
+) -> None:
+    assert apply_edit(text, FindReplace(find, new, count), PATH) == expected
+
+
+@given(st.text(alphabet="ab\n\r", max_size=12), BODY)
+def test_what_is_found_and_put_back_is_the_same_in_any_file(before: str, after: str) -> None:
+    found = "x\ny\r\rz\r\n"
+    text = f"{before}{found}{after.lstrip()}"
+    assert apply_edit(text, FindReplace("x\ny\n\nz\n", "x\ny\n\nz\n"), PATH) == text
+
+
+MIXED = (
+    "---\r\ntitle: T\nn: 1\r---\r\n# H\n\r- [aa] x\r\n- [bb] y\n- uses [[A]]\r"
+    "- needs [[B]]\n\r\n## S\rtext\none\r\ntwo\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("edit", "old", "new"),
+    [
+        (Append("e\nf"), "", "e\r\nf\r\n"),
+        (Prepend("e\nf\n"), "# H", "e\r\nf\r\n# H"),
+        (Replace("e\nf\n"), MIXED[MIXED.index("# H") :], "e\r\nf\r\n"),
+        (FindReplace("text\none\n", "e\nf\n"), "text\none\r\n", "e\nf\r\n"),
+        (EditSection("S", "e\nf\n", Place.INSTEAD), "text\none\r\ntwo\r\n", "e\r\nf\r\n"),
+        (EditSection("S", "e\n\n", Place.BEFORE), "## S", "e\r\n\r\n## S"),
+        (EditSection("S", "e\n", Place.AFTER), "", "\r\ne\r\n"),
+        (SetMetadata({"n": 2}), "n: 1", "n: 2"),
+        (AddItem(FactText("cc", "z")), "y\n", "y\n- [cc] z\n"),
+        (ReplaceItem(8, FactText("cc", "z")), "[bb] y", "[cc] z"),
+        (RemoveItem(8), "- [bb] y\n", ""),
+        (RetargetLink(parse_note(MIXED, PATH).links[0], "C"), "[[A]]", "[[C]]"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_line_endings_outside_an_edit_stay_in_a_mixed_file(edit: Edit, old: str, new: str) -> None:
+    head, _, tail = MIXED.partition(old) if old else (MIXED, "", "")
+    assert apply_edit(MIXED, edit, PATH) == head + new + tail
+
+
+def test_every_kind_of_edit_is_tried_on_a_mixed_file() -> None:
+    (mark,) = test_line_endings_outside_an_edit_stay_in_a_mixed_file.pytestmark
+    assert {type(edit) for edit, _, _ in mark.args[1]} == set(get_args(Edit))
+
+
 @given(BODY)
 def test_an_edited_note_is_parsed_with_its_new_fact(text: str) -> None:
     result = apply_edit("# H\n\n" + text, Append("\n\n# New\n\n- [fact] added here\n"), PATH)
     assert [o.content for o in parse_note(result, PATH).observations][-1:] == ["added here"]
+
+
+def test_a_text_that_is_not_there_is_to_be_copied_from_the_note() -> None:
+    with pytest.raises(EditMismatch) as caught:
+        apply_edit("abc\n", FindReplace("x", "y"), PATH)
+    assert caught.value.hint == "Copy it from read_note, letter by letter."
+    with pytest.raises(EditMismatch) as caught:
+        apply_edit("aa\n", FindReplace("a", "y"), PATH)
+    assert "longer find_text" in caught.value.hint

@@ -127,6 +127,8 @@ def test_an_interrupt_is_not_taken_for_a_panic(monkeypatch: pytest.MonkeyPatch) 
         "word " * 200_000,
         "a" * 1_000_000,
         "%% a " * 50_000,
+        "%%\n\n- [fact] x %% [[a]] %%\n\n" * 30_000,
+        "- [fact] x " + "<!-- a --> " * 80_000,
         "---\nx: " + "[" * 5_000 + "\n---\nb",
         "---\nup:\n" + '  - "[[\\u0041]]"\n' * 80_000 + "---\n",
         ">" * 20_000 + " - [fact] x",
@@ -137,3 +139,46 @@ def test_an_interrupt_is_not_taken_for_a_panic(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.timeout(20)
 def test_hostile_text_ends(text: str) -> None:
     parse_note(text, PATH)
+
+
+@pytest.mark.parametrize(
+    "text", ["- %%c%% [cat] fact\n", "- %%c%%[cat] fact\n", "- %%c%% <!-- d -->[cat] fact\n"]
+)
+def test_a_comment_in_front_of_a_fact_is_as_if_it_were_not_there(text: str) -> None:
+    (fact,) = parse_note(text, PATH).observations
+    assert (fact.category, fact.content, fact.start) == ("cat", "fact", 0)
+
+
+def test_a_comment_in_front_of_a_relation_is_as_if_it_were_not_there() -> None:
+    (link,) = parse_note("- %%c%% needs [[A]]\n", PATH).links
+    assert link.relation_type == "needs"
+
+
+@pytest.mark.parametrize(
+    ("above", "parent"),
+    [
+        ("- Milk and\n  honey\n", "Milk and honey"),
+        ("- [ ] buy milk\n", "buy milk"),
+        ("- [fact] milk %% no %%\n", "[fact] milk"),
+        ("- " + "word " * 100 + "\n", ("word " * 40)[:199] + "…"),
+        ("- ```\n  code\n  ```\n", ""),
+    ],
+)
+def test_a_nested_fact_knows_the_item_above_it(above: str, parent: str) -> None:
+    (fact,) = (
+        one
+        for one in parse_note(f"text\n\n{above}  - [in] x\n", PATH).observations
+        if one.category == "in"
+    )
+    assert (fact.parent, fact.parent_line) == (parent, 3)
+
+
+def test_a_fact_at_the_top_has_no_parent_and_each_level_has_its_own() -> None:
+    text = "- [aa] one\n  - [bb] two\n    - [cc] three\n  - [dd] four\n> - quote\n>   - [ee] five\n"
+    assert [(one.category, one.parent) for one in parse_note(text, PATH).observations] == [
+        ("aa", ""),
+        ("bb", "[aa] one"),
+        ("cc", "[bb] two"),
+        ("dd", "[aa] one"),
+        ("ee", "quote"),
+    ]

@@ -27,7 +27,7 @@ RELATION = RelationText("part of", "B")
         ("> - [aa] x\n> y\n> - [bb] z\n", 1, "> - [new] fact\n> - [bb] z\n"),
         ("- - [aa] x", 1, "- - [new] fact"),
         ("- a\n\t- [aa] x\n\t- b\n", 2, "- a\n\t- [new] fact\n\t- b\n"),
-        ("---\nk: é\n---\n- é\n- [aa] é \ud800 [[A]] ^id\n- \ud800", 5, "---\nk: é\n---\n- é\n- [new] fact\n- \ud800"),
+        ("---\nk: é\n---\n- é\n- [aa] é \ud800 [[A]] ^id\n- \ud800", 5, "---\nk: é\n---\n- é\n- [new] fact ^id\n- \ud800"),
         ("- uses [[A]]: as [[C]] says\n", 1, "- [new] fact\n"),
         ("-\n  uses [[A]]\n", 2, "-\n  [new] fact\n"),
         ("-\n  uses [[A]]\n", 1, "-\n  [new] fact\n"),
@@ -40,8 +40,26 @@ def test_replacing_an_item(before: str, line: int, after: str) -> None:
 def test_a_relation_keeps_the_block_id_that_it_cannot_carry() -> None:
     assert replace_item("- uses [[A]] (x) ^id1\n", 1, RELATION, PATH) == "- part of [[B]] ^id1\n"
     assert replace_item("- [aa] x ^id1\n", 1, RELATION, PATH) == "- part of [[B]] ^id1\n"
-    assert replace_item("- [aa] x ^id1\n", 1, FACT, PATH) == "- [new] fact\n"
     assert replace_item("- [aa] x^id1\n", 1, RELATION, PATH) == "- part of [[B]]\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "item", "after"),
+    [
+        ("- [aa] x ^id1\n", FACT, "- [new] fact ^id1\n"),
+        ("- [aa] x ^id1 #t (c)\n", FACT, "- [new] fact ^id1\n"),
+        ("- [aa] x\n  y ^id1\n  - [bb] z ^id2\n", FACT, "- [new] fact ^id1\n  - [bb] z ^id2\n"),
+        ("- uses [[A]] (x) ^id1\n", FACT, "- [new] fact ^id1\n"),
+        ("- [aa] x ^id1 #t (c)\n", RELATION, "- part of [[B]] ^id1\n"),
+        ("- [aa] x ^id1\n", FactText("new", "fact", block_id="^id2"), "- [new] fact ^id2\n"),
+        ("- [aa] x ^id1\n", FactText("new", "fact", block_id=""), "- [new] fact\n"),
+        ("- [aa] x^id1\n", FACT, "- [new] fact\n"),
+    ],
+)
+def test_a_block_id_stays_unless_another_or_none_is_given(
+    before: str, item: FactText | RelationText, after: str
+) -> None:
+    assert replace_item(before, 1, item, PATH) == after
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,11 @@ def test_continuation_lines_are_joined_and_children_are_not() -> None:
     assert text.encode()[found[0].start : found[0].end] == b"- [fact] first\n  goes on #late (why)"
 
 
+def test_lines_are_joined_by_one_blank_inside_brackets_and_around_empty_lines_too() -> None:
+    assert one("- [fact] see [[a\n  b]] c").content == "see [[a b]] c"
+    assert one("- [fact] a\n  \\\n  b").content == "a b"
+
+
 def test_only_the_first_paragraph_of_an_item_is_its_text() -> None:
     found = parse_note("- [fact] a\n\n  [other] b\n- c\n\n  uses [[A]]\n", NotePath("n.md"))
     assert [o.category for o in found.observations] == ["fact"]
@@ -256,6 +261,7 @@ def test_content_never_starts_or_ends_with_blanks(text: str) -> None:
         ("[fact] #alone (with a context)", "alone", ("alone",), "with a context"),
         ("[fact] [k:: v] (ctx)", "v", (), "ctx"),
         ("[fact] #a #b", "a b", ("a", "b"), None),
+        ("[fact] #a (on #b)", "a", ("a", "b"), "on b"),
         ("[fact] x #/a y", "x #/a y", (), None),
     ],
 )

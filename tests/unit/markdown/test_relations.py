@@ -145,6 +145,7 @@ def test_escaped_bar_in_a_table() -> None:
         "[[open only",
         "closed only]]",
         "[[two\nlines]]",
+        "[[two\\\nlines]]",
         "\\[[escaped]]",
         "`[[code]]`",
         "``[[`code`]]``",

@@ -22,7 +22,7 @@ def make(
     title: str = "T",
     content: str = "body\n",
     tags: list[str] | None = None,
-    note_type: str = "note",
+    note_type: str | None = "note",
     **metadata: object,
 ) -> tuple[str, ParsedNote]:
     text = new_note(
@@ -131,9 +131,71 @@ def test_header_of_the_content_is_merged_and_arguments_win() -> None:
     assert text.endswith("---\n\n# Body\n")
 
 
-def test_given_tags_win_over_those_of_the_content() -> None:
-    _, note = make(content="---\ntags:\n  - x\n---\nbody", tags=["y"])
-    assert note.tags == ("y",)
+@pytest.mark.parametrize(
+    ("own", "tags", "metadata", "expected"),
+    [
+        ("tags:\n  - x\n", ["y"], {}, ("y", "x")),
+        ("tags: [x, y]\n", ["y", "z"], {}, ("y", "z", "x")),
+        ("tags: '#x, w'\n", ["#y"], {}, ("y", "x", "w")),
+        ("tags: [x]\n", ["y"], {"tags": ["m", "y"]}, ("y", "m", "x")),
+        ("tags: [x]\n", [], {"tags": "m x"}, ("m", "x")),
+        ("tags: [x]\n", [], {"tags": []}, ("x",)),
+        ("tags: [x]\n", [], {"tags": None}, ()),
+        ("tags: [x]\n", ["y"], {"tags": None}, ("y",)),
+        ("tag: x\n", ["y"], {}, ("y", "x")),
+        ("", ["t"], {"tags": ["m"]}, ("t", "m")),
+        ("", [], {"tags": ["m"]}, ("m",)),
+    ],
+)
+def test_tags_are_those_of_arguments_metadata_and_content(
+    own: str, tags: list[str], metadata: dict[str, object], expected: tuple[str, ...]
+) -> None:
+    content = f"---\n{own}---\nbody" if own else "body"
+    text = new_note(title="T", content=content, note_type=None, tags=tags, metadata=metadata)
+    assert parse_note(text, PATH).tags == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "note_type", "metadata", "expected"),
+    [
+        ("type: concept # c\n", None, {}, "concept"),
+        ("type: concept\n", "person", {}, "person"),
+        ("type: concept\n", "note", {}, "note"),
+        ("type: concept\n", None, {"type": "m"}, "m"),
+        ("type: concept\n", None, {"type": None}, "concept"),
+        ("type: concept\n", "person", {"type": "m"}, "person"),
+        ("type:\n", None, {}, "note"),
+        ("a: b\n", None, {}, "note"),
+        ("", None, {"type": "m"}, "m"),
+        ("", None, {"type": None}, "note"),
+    ],
+)
+def test_the_default_type_wins_over_nothing(
+    own: str, note_type: str | None, metadata: dict[str, object], expected: str
+) -> None:
+    content = f"---\n{own}---\nbody" if own else "body"
+    text, note = make(content=content, note_type=note_type, **metadata)
+    assert (note.frontmatter["type"], note.problems) == (expected, ())
+    assert text.count("type:") == 1
+
+
+def test_a_type_that_is_not_given_stays_as_the_content_has_it() -> None:
+    text, _ = make(content="---\ntype: concept # c\ntags: [keep]\n---\nx", note_type=None)
+    assert text == "---\ntitle: T\ntype: concept # c\ntags: [keep]\n---\n\nx"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_comments_in_the_header_of_the_content_stay(ending: str) -> None:
+    own = "---\n# my comment\ntitle: Z # gone\n# about foo\nfoo: 1 # c\nl:\n  - a # d\n\n# end\n---\nx"
+    text, _ = make(content=own.replace("\n", ending))
+    assert text == (
+        "---\ntitle: T\ntype: note\n# my comment\n# about foo\nfoo: 1 # c\nl:\n  - a # d\n\n# end\n---\n\nx"
+    )
+
+
+def test_a_given_key_that_an_anchor_needs_is_merged_by_value() -> None:
+    _, note = make(content="---\ntitle: &t Old\nother: *t\n---\nbody")
+    assert (note.title, note.frontmatter["other"], note.problems) == ("T", "Old", ())
 
 
 def test_a_flow_header_of_the_content_is_merged_by_value() -> None:

@@ -82,6 +82,8 @@ def test_a_note_without_headings_has_no_sections():
         ("use>linux", None),
         ("Use > Linux", "linux-2"),
         ("linux-1", "linux-1"),
+        ("LINUX-1", "linux-1"),
+        ("install > mac-os", "mac-os"),
         ("Use > Deep", "deep"),
         ("Use > Linux > Deep", "deep"),
         ("C#", "c"),
@@ -117,7 +119,19 @@ def test_sections_with_one_path_are_told_apart_by_their_slugs():
 
 
 def test_of_several_the_one_whose_whole_path_is_given_is_meant():
-    assert find_section(note("# A\n## Log\n# Log\n"), "Log").path == ("Log",)
+    text = "# A\n## B\n### Log\n## Log\n"
+    assert find_section(note(text), "A > Log").heading.line == 4
+
+
+def test_a_section_at_the_top_is_not_guessed_when_another_has_its_text():
+    text = "# A\n\nouter\n\n## B\n\n### A\n\ninner\n"
+    with pytest.raises(AmbiguousSection) as caught:
+        find_section(note(text), "A")
+    assert caught.value.candidates == ("a-1", "A > B > A")
+    assert [find_section(note(text), name).heading.line for name in caught.value.candidates] == [
+        1,
+        7,
+    ]
 
 
 def test_a_missing_section_is_refused_with_the_outline():

@@ -175,3 +175,11 @@ def test_a_line_longer_than_the_answer_is_cut_and_said(samples: ModuleType) -> N
     assert "Line 1 is longer than the answer may be" in about
     assert "line_cut" not in view_data(samples.view("x\n"), samples.PROJECT)
     assert view_data(samples.view("x\n"), samples.PROJECT, line_cut=True)["line_cut"] is True
+
+
+def test_a_read_note_says_what_its_okf_keys_mean(samples: ModuleType) -> None:
+    text = "---\nstatus: deprecated\nstale_after: 2026-06-01\n---\nx\n"
+    view = samples.view(text, parsed=parse_note(text, NotePath("n.md")))
+    assert "Provenance: deprecated; stale from 2026-06-01 on." in view_text(view)[1]
+    data = view_data(view, samples.PROJECT)
+    assert data["provenance"] == {"status": "deprecated", "stale_after": "2026-06-01"}

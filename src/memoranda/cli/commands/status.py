@@ -127,7 +127,7 @@ def _text(status: _Status) -> str:
     lines += failure_lines(info.failures)
     if info.broken:
         which = count(len(info.broken), "note")
-        lines.append(f"  headers   {which} with a faulty header, indexed all the same")
+        lines.append(f"  faulty    {which} not read whole or not for certain, indexed all the same")
     lines += listed(
         "problem", [f"{ref.file_path}: {'; '.join(ref.problems)}" for ref in info.broken]
     )

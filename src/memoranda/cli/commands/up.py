@@ -213,9 +213,7 @@ def _text(done: _Done, connection: _Connection) -> str:
     ]
     if done.counts.problems:
         see = command_line("status", project=option)
-        parts.append(
-            f"Header not usable: {done.counts.problems:,}, indexed all the same (see: {see})"
-        )
+        parts.append(f"Not read whole: {done.counts.problems:,}, indexed all the same (see: {see})")
     if done.sample:
         from memoranda.render.search import results_text
 

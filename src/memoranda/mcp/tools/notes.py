@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from memoranda.errors import InvalidArgument
@@ -44,6 +45,7 @@ _PATH = Param(
 _EXPECTED = Param(
     "expected_checksum", description="Refuse if the file no longer has this checksum."
 )
+_DEFAULT_TYPE = "note"
 _SECTION = Param("section", description="Heading, heading path (A > B) or slug.")
 _PLACES = {
     "replace_section": Place.INSTEAD,
@@ -57,6 +59,8 @@ async def write_note(session: Session, values: dict[str, Any]) -> Answer:
     """Create a note, or replace one when `overwrite` is set."""
     workspace = await session.workspace(values.pop("project"))
     project = workspace.project
+    if values["note_type"] == _DEFAULT_TYPE:  # clients send defaults too: no word on the type
+        values["note_type"] = None
     result = await workspace.notes.write(**values)
     return Answer(lambda: write_text(result), lambda: write_data(result, project))
 
@@ -196,7 +200,7 @@ DECLARATIONS = (
             ),
             PROJECT,
             Param("tags", Kind.TEXTS, default=()),
-            Param("note_type", default="note", description="Frontmatter type."),
+            Param("note_type", default=_DEFAULT_TYPE, description="Frontmatter type."),
             Param("metadata", Kind.MAPPING, description="Further frontmatter fields.", default={}),
             Param("overwrite", Kind.BOOLEAN, default=False),
             _EXPECTED,
@@ -265,7 +269,7 @@ DECLARATIONS = (
         name="delete_note",
         title="Delete note",
         description="Delete one note's file. The name must be exact.",
-        params=(_PATH, PROJECT),
+        params=(replace(_PATH, description="Permalink, file path or memory:// address."), PROJECT),
         run=delete_note,
         destructive=True,
     ),
