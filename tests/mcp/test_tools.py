@@ -126,6 +126,12 @@ async def test_write_note_respects_the_directory(caller: Caller) -> None:
     assert (caller.root / "research/ai/deep.md").is_file()
 
 
+async def test_write_note_keeps_the_type_and_tags_that_its_content_names(caller: Caller) -> None:
+    content = "---\ntype: concept\ntags: [keep]\n---\nx"
+    data = await caller.data("write_note", title="Test", content=content, tags=["new"])
+    assert (data["note_type"], data["tags"]) == ("concept", ["new", "keep"])
+
+
 @pytest.mark.spec("13.4")
 async def test_write_note_refuses_to_overwrite(caller: Caller) -> None:
     (caller.root / "test.md").write_text("mine", "utf-8")
