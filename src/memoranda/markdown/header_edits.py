@@ -17,11 +17,11 @@ from memoranda.markdown.header_places import Place, Unplaced, find_place, is_flo
 from memoranda.markdown.lines import LINE_END, line_end
 from memoranda.markdown.value_edits import Splice, replaced
 from memoranda.markdown.yaml_text import value_as_read, yaml_entry
-from memoranda.markdown.yaml_values import Entry, Value, YamlFault, load_entries
+from memoranda.markdown.yaml_values import Entry, Value, YamlFault, load_entries, readable
 
 _UNCLOSED: Final = re.compile(r"---[ \t]*(?:\r\n|\r|\n)[^\s#:\-][^\r\n:]*:(?:[ \t\r\n]|\Z)")
 _BLANK_LINE: Final = re.compile(r"[ \t]*(?:\r\n|\r|\n)")
-_UNREADABLE: Final = re.compile("[\0\ud800-\udfff]")
+_NUL: Final = re.compile("\0")
 
 
 def set_metadata(text: str, values: Mapping[str, object]) -> str:
@@ -65,8 +65,8 @@ def set_metadata(text: str, values: Mapping[str, object]) -> str:
     }
     if not edits:
         return text
-    readable = _UNREADABLE.sub("\ufffd", header)  # offsets are the same
-    if is_flow(readable):
+    shown = _NUL.sub("\ufffd", readable(header))  # offsets are the same
+    if is_flow(shown):
         raise InvalidArgument(
             "metadata",
             "the frontmatter is written as one {...}, which is not edited key by key",
@@ -78,7 +78,7 @@ def set_metadata(text: str, values: Mapping[str, object]) -> str:
     rest = text[cut.header_start + len(header) :]
     for anew in (False, True):
         try:
-            splices = _splices(header, readable, entries, known, edits, anew=anew)
+            splices = _splices(header, shown, entries, known, edits, anew=anew)
             new = _spliced(header, [(at, to, LINE_END.sub(ending, by)) for at, to, by in splices])
         except Unplaced:
             continue
@@ -106,7 +106,7 @@ def _with_header(text: str, values: Mapping[str, object]) -> str:
 
 def _splices(
     header: str,
-    readable: str,
+    shown: str,
     entries: Sequence[Entry],
     known: Mapping[str, Value],
     changed: Mapping[str, object],
@@ -119,8 +119,8 @@ def _splices(
     places: dict[str, list[Place]] = {key: [] for key in changed}
     for entry in entries:
         if entry.key in places:
-            key = _UNREADABLE.sub("\ufffd", entry.key)
-            place = find_place(readable, key, entry.at, bounds[entry.at])
+            key = _NUL.sub("\ufffd", entry.key)
+            place = find_place(shown, key, entry.at, bounds[entry.at])
             if place is not None:
                 places[entry.key].append(place)
     splices: list[Splice] = []
@@ -134,7 +134,7 @@ def _splices(
         else:
             new.append(yaml_entry(key, value))
     if new:
-        at, column = _end_of_keys(readable, entries)
+        at, column = _end_of_keys(shown, entries)
         lines = LINE_END.sub("\n" + " " * column, " " * column + "".join(new)).rstrip(" ")
         splices.append((at, at, lines))
     return sorted(splices, key=lambda splice: splice[:2])
@@ -145,7 +145,7 @@ def _end_of_keys(header: str, entries: Sequence[Entry]) -> tuple[int, int]:
     if not entries:
         return len(header), 0
     last = max(entries, key=lambda entry: entry.at)
-    place = find_place(header, _UNREADABLE.sub("\ufffd", last.key), last.at, len(header))
+    place = find_place(header, _NUL.sub("\ufffd", last.key), last.at, len(header))
     if place is None:
         place = find_place(header, "<<", last.at, len(header))
     if place is None:

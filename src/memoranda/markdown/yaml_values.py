@@ -99,6 +99,14 @@ class _Fault(Exception):
         self.reason, self.mark = reason, mark
 
 
+def readable(text: str) -> str:
+    """The text as the YAML parser can take it: no surrogates, and only line ends that end lines for us.
+
+    Every character stays at its place.
+    """
+    return _OTHER_LINE_END.sub(" ", _SURROGATE.sub("\ufffd", text))
+
+
 def load_entries(text: str, max_copies: int = MAX_COPIES) -> list[Entry]:
     """The top mapping of a YAML text in order; [] if there is nothing in it.
 
@@ -111,7 +119,7 @@ def load_entries(text: str, max_copies: int = MAX_COPIES) -> list[Entry]:
             `MAX_DEPTH`, a value that contains itself, or aliases that would add too many values.
     """
     if not text.isascii():
-        text = _OTHER_LINE_END.sub(" ", _SURROGATE.sub("\ufffd", text))
+        text = readable(text)
     builder = _Builder(text, max_copies)
     try:
         builder.build()

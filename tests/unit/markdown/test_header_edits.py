@@ -313,3 +313,10 @@ def test_many_keys_are_set_at_once_in_linear_time() -> None:
     values = {f"key{i}": "x" for i in range(40_000)}
     result = set_metadata(f"---\n{header}---\nbody\n", values)  # the time limit would hit
     assert result == f"---\n{changed}---\nbody\n"
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85"])
+def test_a_line_end_of_unicode_in_a_header_ends_no_line(sign: str) -> None:
+    text = f"---\nali{sign}ases:\nb: x{sign}y # c\n---\n\nx\n"
+    changed = set_metadata(text, {"d": "1", "b": "z"})
+    assert changed == f'---\nali{sign}ases:\nb: z # c\nd: "1"\n---\n\nx\n'
