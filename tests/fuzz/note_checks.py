@@ -24,7 +24,7 @@ OTHER_PATH = NotePath("elsewhere/x.md")
 SURROGATE = re.compile("[\ud800-\udfff]")
 _ITEM = re.compile(rb"[ \t]*(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t\r\n]|\Z)")
 _ATX = re.compile(rb" {0,3}(#{1,6})(?:[ \t\v\f\r\n]|\Z)")
-_UNDERLINE = re.compile(rb"(=+|-+)[ \t]*\Z")
+_UNDERLINE = re.compile(rb"(=+|-+)[ \t\x0b\x0c]*\Z")  # form feeds are blanks to the library
 _BULLET = re.compile(r"[ \t>]*(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]|\Z)")
 _WORD_SIGN = re.compile(r"\S")
 _LINE_END = re.compile(r"\r\n|\r|\n")
