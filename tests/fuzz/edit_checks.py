@@ -38,7 +38,6 @@ from memoranda.model.outline import find_section
 
 REFUSALS: Final = (AmbiguousSection, EditMismatch, InvalidArgument, SectionNotFound)
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
-_BLOCK_ID: Final = re.compile(r"\s\^([A-Za-z0-9-]+)\Z")
 
 
 def check_edit(text: str, edit: Edit) -> str | None:
@@ -219,24 +218,16 @@ def _check_replaced(text: str, line: int, item: ItemText, result: str) -> None:
     for one in parse_note(text, PATH).observations:
         if one.line == line:
             _check_outside(before, after, one.start, one.end)
-            kept = one.block_id
             break
-    else:
-        kept = _block_id(text, line)
-    if isinstance(item, FactText) and item.block_id is None:
-        item = replace(item, block_id=kept)
     gone, come = _differences(text, result)
+    if isinstance(item, FactText) and item.block_id is None:  # that of the old item stays
+        kept = next((str(one[-1]) for one in come if one[0] == "fact" and one[-1]), None)
+        assert kept is None or f"^{kept}" in text
+        item = replace(item, block_id=kept)
     assert gone or not come
     if gone:
         _check_says(item, come)
     assert _outline(result) == _outline(text)
-
-
-def _block_id(text: str, line: int) -> str | None:
-    """The block id at the end of an item of one line."""
-    start, end = File.of(text).line_range(line)
-    match = _BLOCK_ID.search(_bytes(text)[start:end].decode("utf-8", "replace").rstrip())
-    return match[1] if match else None
 
 
 def _check_removed(text: str, line: int, result: str) -> None:

@@ -266,10 +266,12 @@ def _check_passages(note: ParsedNote, file: File) -> None:
             assert row is not None, f"{piece!r} is not in lines {one.start_line}-{one.end_line}"
             covered.add(row)
     linked = {link.line for link in note.links if link.form is LinkForm.WIKI}
+    contexts = " ".join(" ".join((link.context or "").split()) for link in note.links)
     item: list[int] = []  # lines in no passage, from a bullet on: they must be an explicit relation
     for row, line in enumerate([*lines, ""], note.body_line):
         lost = line.strip() and row not in covered and row not in own
-        if item and (not lost or _BULLET.match(line)):
+        is_new = _BULLET.match(line) and " ".join(line.split()) not in contexts
+        if item and (not lost or is_new):
             assert linked.intersection(item), f"lines {item} are in no passage and no item"
             item = []
         if lost:
