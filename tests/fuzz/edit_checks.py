@@ -290,7 +290,7 @@ def _meaning(item: ItemText) -> Meaning:
     match item:
         case FactText():
             fields = _items(item.attributes)
-            tags = tuple(dict.fromkeys(item.tags))
+            tags = tuple(dict.fromkeys(tag.lstrip("#") for tag in item.tags))
             context = _stripped(item.context)
             return (
                 *("fact", item.category.strip(), item.content.strip()),
