@@ -259,7 +259,12 @@ DECLARATIONS = (
             ),
             Param("metadata", Kind.MAPPING, "Frontmatter keys to set; null deletes.", default={}),
             _EXPECTED,
-            Param("dry_run", Kind.BOOLEAN, description="Only say what the edit would do.", default=False),
+            Param(
+                "dry_run",
+                Kind.BOOLEAN,
+                description="Only say what the edit would do.",
+                default=False,
+            ),
             PROJECT,
         ),
         run=edit_note,
