@@ -69,7 +69,7 @@ class Index:
 
 SNAPSHOT = {
     "entity": """SELECT file_path, title, note_type, permalink, entity_metadata, content, size, checksum,
-        note_created, note_modified, tags, aliases, encoding, problems, links_dirty, mtime_ns
+        note_created, note_modified, tags, aliases, encoding, problems, links_dirty, mtime_ns, missing_since
         FROM entity ORDER BY file_path""",
     "observation": """SELECT e.file_path, o.ordinal, o.category, o.content, o.context, o.tags, o.permalink,
         o.line, o.end_line, o.block_id, o.attributes, o.heading_path

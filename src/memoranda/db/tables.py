@@ -97,6 +97,7 @@ entity = Table(
     Column("encoding", Text, nullable=False, server_default="utf-8"),
     Column("problems", Text, nullable=False, server_default="[]"),
     Column("links_dirty", Boolean, nullable=False, server_default=text("0")),
+    Column("missing_since", TIME),
     UniqueConstraint("permalink", "project_id"),
     UniqueConstraint("file_path", "project_id"),
     Index("ix_entity_wanted", "project_id", "wanted_permalink"),

@@ -14,6 +14,7 @@ import errno
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -36,6 +37,8 @@ from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState
 
 _READ_TRIES = 5
+_FINE_NS = 100_000_000
+_COARSE_NS = 2_000_000_000
 _NO_HARD_LINKS = frozenset(
     {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}
 )
@@ -401,7 +404,18 @@ def _state(path: NotePath, status: os.stat_result) -> FileState:
         nanoseconds(status.st_mtime_ns),
         status.st_ctime_ns,
         inode_number(status),
+        is_fresh=_is_fresh(status),
     )
+
+
+def _is_fresh(status: os.stat_result) -> bool:
+    """Whether a change from now on could bear the times that the file has: the clock's grain.
+
+    Kernels stamp files by a clock that ticks every 1 to 10 ms; file systems that keep whole seconds
+    may keep even ones only.
+    """
+    grain = _FINE_NS if status.st_ctime_ns % 1_000_000_000 else _COARSE_NS
+    return time.time_ns() - status.st_ctime_ns < grain
 
 
 def _is_unicode(path: str) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from memoranda.errors import RootMissing
 from memoranda.model.address import NotePath
-from memoranda.model.sync import FileState, Scan, Skipped
+from memoranda.model.sync import FileState, RootIdentity, Scan, SkipCause, Skipped
 
 _MOST = 2**63 - 1
 _NOT_NOTES = frozenset({"node_modules"})
@@ -61,8 +61,9 @@ def scan_folder(root: Path, *, skips: Sequence[str] = ()) -> Scan:
     """
     walk = _Walk(os.path.realpath(root), frozenset(skips))
     try:
-        with os.scandir(root):
-            pass
+        status = os.stat(root)  # noqa: PTH116
+        with os.scandir(root) as entries:
+            is_empty = all(entry.name.startswith(".") for entry in entries)
     except OSError as error:
         raise _root_missing(root, error) from error
     walk.folder("")
@@ -70,7 +71,8 @@ def scan_folder(root: Path, *, skips: Sequence[str] = ()) -> Scan:
         walk.link(heappop(walk.links))
     walk.files.sort(key=attrgetter("path"))
     walk.skipped.sort(key=attrgetter("path"))
-    return Scan(tuple(walk.files), tuple(walk.skipped))
+    identity = RootIdentity(status.st_dev, inode_number(status), is_empty)
+    return Scan(tuple(walk.files), tuple(walk.skipped), identity)
 
 
 class _Walk:
@@ -101,13 +103,15 @@ class _Walk:
             except OSError as error:
                 if not prefix:
                     raise _root_missing(Path(self.root), error) from error
-                self._skip(prefix[:-1], _reason(error), holds_notes=True)
+                self._skip(prefix[:-1], _reason(error), SkipCause.UNREADABLE)
 
     def _is_new_folder(self, prefix: str) -> bool:
         status = os.stat(f"{self.root}/{prefix}")  # noqa: PTH116  (a Path costs more than the call)
         known = self._folders.setdefault((status.st_dev, status.st_ino), prefix)
         if known != prefix:
-            self._skip(prefix[:-1], f"the same folder as {known[:-1] or 'the project'}")
+            self._skip(
+                prefix[:-1], f"the same folder as {known[:-1] or 'the project'}", SkipCause.LINK
+            )
         return known == prefix
 
     def _entries(
@@ -119,7 +123,7 @@ class _Walk:
             is_note = name.endswith(".md") or name[-3:].lower() == ".md"
             if name[0] == "." or (is_note and name.startswith("~$")):
                 if is_note and not name.startswith(("._", ".#", "~$")):
-                    self._skip(prefix + name, "hidden")
+                    self._skip(prefix + name, "hidden", SkipCause.HIDDEN)
                 continue
             path = prefix + name
             try:
@@ -142,17 +146,17 @@ class _Walk:
                     if (name.isascii() or keep(path)) and self._is_wanted(path, name):
                         waiting.append(path + "/")
                 elif is_note:
-                    self._skip(path, "not a regular file")
+                    self._skip(path, "not a regular file", SkipCause.KIND)
             except FileNotFoundError:
                 continue
             except OSError as error:
-                self._skip(path, _reason(error), holds_notes=True)
+                self._skip(path, _reason(error), SkipCause.UNREADABLE)
 
     def _is_wanted(self, path: str, name: str) -> bool:
         if path in self.skips:
-            self._skip(path, "another project's folder")
+            self._skip(path, "another project's folder", SkipCause.PROJECT)
         elif name in _NOT_NOTES:
-            self._skip(path, "not a folder of notes")
+            self._skip(path, "not a folder of notes", SkipCause.KIND)
         else:
             return True
         return False
@@ -165,26 +169,26 @@ class _Walk:
             status = os.stat(real)  # noqa: PTH116
         except FileNotFoundError:
             if is_note:
-                self._skip(path, "a link to nothing")
+                self._skip(path, "a link to nothing", SkipCause.LINK)
             return
         except OSError as error:
-            self._skip(path, _reason(error), holds_notes=True)
+            self._skip(path, _reason(error), SkipCause.UNREADABLE)
             return
         is_folder = stat.S_ISDIR(status.st_mode)
         if not is_folder and not is_note:
             return
         if real != self.root and not real.startswith(self.root + "/"):
-            self._skip(path, "a link out of the project")
+            self._skip(path, "a link out of the project", SkipCause.LINK)
             return
         target = real[len(self.root) + 1 :]
         if any(target == skip or target.startswith(skip + "/") for skip in self.skips):
-            self._skip(path, "a link into another project's folder")
+            self._skip(path, "a link into another project's folder", SkipCause.LINK)
         elif is_folder:
             self.folder(path + "/")
         elif not stat.S_ISREG(status.st_mode):
-            self._skip(path, "not a regular file")
+            self._skip(path, "not a regular file", SkipCause.KIND)
         elif (known := self._known_file(status)) is not None:
-            self._skip(path, f"the same file as {known}")
+            self._skip(path, f"the same file as {known}", SkipCause.LINK)
         else:
             self.files.append(
                 FileState(
@@ -214,12 +218,12 @@ class _Walk:
             path.encode()
         except UnicodeEncodeError:
             shown = os.fsencode(path).decode("utf-8", "replace")
-            self._skip(shown, "the name is not valid Unicode")
+            self._skip(shown, "the name is not valid Unicode", SkipCause.NAME)
             return False
         return True
 
-    def _skip(self, path: str, reason: str, *, holds_notes: bool = False) -> None:
-        self.skipped.append(Skipped(path, reason, holds_notes=holds_notes))
+    def _skip(self, path: str, reason: str, cause: SkipCause) -> None:
+        self.skipped.append(Skipped(path, reason, cause))
 
 
 def _reason(error: OSError) -> str:

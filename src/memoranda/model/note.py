@@ -193,7 +193,11 @@ class ParsedNote:
 
 @dataclass(frozen=True, slots=True)
 class NoteRef:
-    """A note as results name it (tool contract: note reference). Dates are aware UTC."""
+    """A note as results name it (tool contract: note reference). Dates are aware UTC.
+
+    Attributes:
+        missing_since: the file is not there since then, and the note is kept for now (`sync.brakes`).
+    """
 
     entity_id: int
     external_id: str
@@ -207,6 +211,7 @@ class NoteRef:
     checksum: str
     size_bytes: int = 0
     problems: tuple[str, ...] = ()
+    missing_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

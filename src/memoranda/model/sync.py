@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from memoranda.model.address import NotePath
 
+UNSURE_NS = -1
+"""A remembered `ctime_ns` that equals none of a scan: the file is read again."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """One file as the folder shows it, without reading it. Times in nanoseconds since the epoch."""
+    """One file as the folder shows it. Times in nanoseconds since the epoch.
+
+    Attributes:
+        is_fresh: the file had changed so shortly before it was read that a later change could bear the
+            same times; the index then remembers `UNSURE_NS`.
+    """
 
     path: NotePath
     size: int
     mtime_ns: int
     ctime_ns: int
     inode: int
+    is_fresh: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """One file as the index remembers it."""
+    """One file as the index remembers it.
+
+    Attributes:
+        missing_since: the first scan that did not find it, while its deletion is held; naive UTC.
+    """
 
     entity_id: int
     path: NotePath
@@ -31,19 +44,48 @@ class KnownFile:
     ctime_ns: int
     inode: int
     checksum: str
+    missing_since: datetime | None = None
+
+
+class SkipCause(StrEnum):
+    """Why something in the folder is not indexed."""
+
+    IGNORED = "ignored"
+    """A rule of an ignore file says so: what the index knows there leaves it at once."""
+    UNREADABLE = "unreadable"
+    """Nobody knows what is there: what the index knows there is kept."""
+    HIDDEN = "hidden"
+    LINK = "link"
+    NAME = "name"
+    PROJECT = "project"
+    KIND = "kind"
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something in the folder that is not indexed, and why ("unreadable", "outside the project", ...).
-
-    `holds_notes` marks what may hide notes from the scan (an unreadable folder or file): the notes the
-    index knows below `path` are kept, not deleted.
-    """
+    """A file or folder that is not indexed, and why, as a phrase ("ignored by .gitignore, line 3")."""
 
     path: str
     reason: str
-    holds_notes: bool = False
+    cause: SkipCause
+
+    @property
+    def holds_notes(self) -> bool:
+        """Whether notes may hide behind it, so that those the index knows there are kept."""
+        return self.cause is SkipCause.UNREADABLE
+
+
+@dataclass(frozen=True, slots=True)
+class RootIdentity:
+    """Which folder a project's root is: another one of that name is not the same.
+
+    Attributes:
+        is_empty: nothing visible is in it (a mount point without its drive, a folder not yet synced).
+    """
+
+    device: int
+    inode: int
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +94,7 @@ class Scan:
 
     files: tuple[FileState, ...]
     skipped: tuple[Skipped, ...] = ()
+    root: RootIdentity = RootIdentity(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +114,7 @@ class Modified:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A known file under a new path, same bytes."""
+    """A known file under a new path: the same bytes, or for certain the same note."""
 
     known: KnownFile
     state: FileState
@@ -79,12 +122,27 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A known file that is gone."""
+    """A known file that is gone; `is_left_out`: it is there, and a rule leaves it out from now on."""
+
+    known: KnownFile
+    is_left_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A known file below something that cannot be read: nobody knows whether it is there."""
 
     known: KnownFile
 
 
-Change = New | Modified | Moved | Deleted
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A known file that was missing and is there again, unchanged."""
+
+    known: KnownFile
+
+
+Change = New | Modified | Moved | Deleted | Hidden | Returned
 
 
 class FailureKind(StrEnum):
@@ -115,7 +173,12 @@ class FileFailure:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What one sync did (spec 4.2). Paths sorted; `touched` counts files whose mtime alone changed."""
+    """What one sync did (spec 4.2). Paths sorted.
+
+    Attributes:
+        held: notes whose files are missing and that are kept for now, with `held_reason`.
+        touched: files that were read and have the bytes they had.
+    """
 
     new_files: tuple[NotePath, ...] = ()
     modified_files: tuple[NotePath, ...] = ()
@@ -123,6 +186,8 @@ class SyncReport:
     moved_files: tuple[tuple[NotePath, NotePath], ...] = ()
     failures: tuple[FileFailure, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    held: tuple[NotePath, ...] = ()
+    held_reason: str = ""
     total_files: int = 0
     touched: int = 0
     links_resolved: int = 0
@@ -141,10 +206,22 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a sync is: files done of files to do."""
+    """How far a sync is: files done of files to do, after so many seconds of work on them."""
 
     done: int
     total: int
+    elapsed_s: float = 0.0
+
+    @property
+    def files_per_s(self) -> float | None:
+        """The rate so far; None before anything is done."""
+        return self.done / self.elapsed_s if self.done and self.elapsed_s > 0 else None
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds to the end at that rate."""
+        rate = self.files_per_s
+        return (self.total - self.done) / rate if rate else None
 
 
 class SyncPhase(StrEnum):

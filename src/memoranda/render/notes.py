@@ -63,12 +63,16 @@ def reference_data(ref: NoteRef, project: Project) -> Json:
     }
     if ref.problems:
         data["problems"] = list(ref.problems)
+    if ref.missing_since:
+        data["file_missing_since"] = moment(ref.missing_since)
     return data
 
 
 def reference_text(ref: NoteRef) -> str:
-    """One line: title, permalink, type unless it is the usual one, tags, date."""
+    """One line: title, permalink, whether its file is missing, date, type unless it is the usual, tags."""
     parts = [f"{ref.title} — {ref.permalink}", f"{ref.updated_at:%Y-%m-%d}"]
+    if ref.missing_since:
+        parts.insert(1, "its file is missing")
     if ref.note_type and ref.note_type != "note":
         parts.append(ref.note_type)
     if ref.tags:

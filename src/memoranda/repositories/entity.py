@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import bindparam, delete, insert, select, text, union_all, update
+from sqlalchemy import bindparam, delete, insert, null, select, text, union_all, update
 
 from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
-from memoranda.model.sync import KnownFile
+from memoranda.model.sync import UNSURE_NS, FileState, KnownFile
 from memoranda.repositories.store import ProjectScoped, in_chunks, many, texts
 
 _MINE = entity.c.project_id == bindparam("project")
@@ -24,6 +25,7 @@ _KNOWN = select(
     entity.c.ctime_ns,
     entity.c.inode,
     entity.c.checksum,
+    entity.c.missing_since,
 ).where(_MINE)
 _STORED = select(
     entity.c.id,
@@ -60,7 +62,13 @@ _REWRITE = (
         }
     )
 )
-_FORGET = update(entity).where(_MINE).values(ctime_ns=-1)
+_FORGET = update(entity).where(_MINE).values(ctime_ns=UNSURE_NS)
+_RESTATE = (
+    update(entity)
+    .where(_BY_ID, entity.c.checksum == bindparam("bytes"))
+    .values(ctime_ns=bindparam("new_ctime"), inode=bindparam("new_inode"), missing_since=null())
+)
+_MISS = update(entity).where(_BY_ID).values(missing_since=bindparam("since"))
 _DELETE = delete(entity).where(entity.c.id.in_(many("values")))
 
 
@@ -86,8 +94,8 @@ class EntityRepository(ProjectScoped):
         """Every file the index remembers."""
         rows = self._conn.execute(_KNOWN, {"project": self._project_id})
         return [
-            KnownFile(i, NotePath(path), size, mtime, ctime, inode, checksum)
-            for i, path, size, mtime, ctime, inode, checksum in rows
+            KnownFile(i, NotePath(path), size, mtime, ctime, inode, checksum, missing)
+            for i, path, size, mtime, ctime, inode, checksum, missing in rows
         ]
 
     def stored(self, *, paths: Collection[str], ids: Collection[int]) -> list[StoredEntity]:
@@ -155,6 +163,25 @@ class EntityRepository(ProjectScoped):
                 for row in rows
             ],
         )
+
+    def restate(self, files: Iterable[tuple[KnownFile, FileState]]) -> None:
+        """Remember the new state of files whose bytes and time of change are as before."""
+        self._each(
+            _RESTATE,
+            [
+                {
+                    "target": known.entity_id,
+                    "bytes": known.checksum,
+                    "new_ctime": UNSURE_NS if state.is_fresh else state.ctime_ns,
+                    "new_inode": state.inode,
+                }
+                for known, state in files
+            ],
+        )
+
+    def miss(self, ids: Iterable[int], since: datetime | None) -> None:
+        """Remember since when the files of these notes are missing; None: they are back."""
+        self._each(_MISS, [{"target": i, "since": since} for i in ids])
 
     def forget_contents(self) -> None:
         """Make every file look changed, so that the next sync reads all of them again; ids stay."""

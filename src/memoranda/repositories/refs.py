@@ -26,6 +26,7 @@ REF_COLUMNS = (
     entity.c.checksum,
     entity.c.size,
     entity.c.problems,
+    entity.c.missing_since,
 )
 _MINE = entity.c.project_id == bindparam("project")
 _BY_ID = select(*REF_COLUMNS).where(entity.c.id.in_(many("values")))
@@ -59,9 +60,10 @@ _BROKEN = select(*REF_COLUMNS).where(_MINE, entity.c.problems != "[]").order_by(
 
 def note_ref(row: Row[*tuple[Any, ...]]) -> NoteRef:
     """A note reference from a row that ends in `REF_COLUMNS`."""
-    i, external_id, title, permalink, path, kind, tags, created, modified, sha, size, problems = (
-        row[-len(REF_COLUMNS) :]
-    )
+    i, external_id, title, permalink, path, kind, tags, created, modified, sha, size, *rest = row[
+        -len(REF_COLUMNS) :
+    ]
+    problems, missing = rest
     return NoteRef(
         entity_id=i,
         external_id=external_id,
@@ -75,6 +77,7 @@ def note_ref(row: Row[*tuple[Any, ...]]) -> NoteRef:
         checksum=sha,
         size_bytes=size,
         problems=texts(problems),
+        missing_since=missing and missing.replace(tzinfo=UTC),
     )
 
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import NoteRef, ParsedNote
-from memoranda.model.sync import FileState, KnownFile
+from memoranda.model.sync import UNSURE_NS, FileState, KnownFile
 from memoranda.ports import FullTextIndex
 from memoranda.repositories.entity import EntityRepository, StoredEntity
 from memoranda.repositories.failure import FailureRepository
@@ -314,7 +314,7 @@ def _write_entities(
             "checksum": entry.note.checksum,
             "updated_at": tx.now,
             "mtime_ns": state.mtime_ns,
-            "ctime_ns": state.ctime_ns,
+            "ctime_ns": UNSURE_NS if state.is_fresh else state.ctime_ns,
             "inode": state.inode,
             "note_created": created,
             "note_modified": modified,
@@ -326,6 +326,7 @@ def _write_entities(
             "encoding": entry.note.encoding,
             "problems": json.dumps(parsed.problems, ensure_ascii=False),
             "links_dirty": True,
+            "missing_since": None,
         }
         if entry.old is None:
             row |= {

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from memoranda.cli.reports import nothing_read, report_json, report_text, unchanged
 from memoranda.model.address import NotePath
-from memoranda.model.sync import FailureKind, FileFailure, Skipped, SyncReport
+from memoranda.model.sync import FailureKind, FileFailure, SkipCause, Skipped, SyncReport
 
 A, B, C = NotePath("a.md"), NotePath("b.md"), NotePath("c.md")
 FAILED = FileFailure(C, "permission denied", FailureKind.IO)
@@ -35,7 +35,7 @@ def test_long_lists_are_cut_in_text_and_whole_in_json() -> None:
 
 
 def test_skipped_is_part_of_the_json() -> None:
-    report = SyncReport(skipped=(Skipped(".git", "hidden"),))
+    report = SyncReport(skipped=(Skipped(".git", "hidden", SkipCause.HIDDEN),))
     assert report_json("main", report)["skipped"] == [{"path": ".git", "reason": "hidden"}]
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.model.address import NotePath
-from memoranda.model.sync import Deleted, FileState, KnownFile, New, Scan, Skipped
+from memoranda.model.sync import Deleted, FileState, KnownFile, New, Scan, SkipCause, Skipped
 from memoranda.sync.diff import diff, match_moves
 
 
@@ -40,12 +40,18 @@ def test_new_and_missing_by_path():
 
 def test_what_cannot_be_read_is_not_missing():
     files = [known("dir/a.md", i=1), known("dirt.md", i=2), known("c.md", i=3)]
-    scan = Scan((), (Skipped("dir", "unreadable", True), Skipped("c.md", "unreadable", True)))
+    scan = Scan(
+        (),
+        (
+            Skipped("dir", "unreadable", SkipCause.UNREADABLE),
+            Skipped("c.md", "unreadable", SkipCause.UNREADABLE),
+        ),
+    )
     assert [one.known.path for one in diff(files, scan).missing] == ["dirt.md"]
 
 
 def test_what_is_left_out_on_purpose_is_missing():
-    scan = Scan((), (Skipped("dir", "outside the project"),))
+    scan = Scan((), (Skipped("dir", "outside the project", SkipCause.LINK),))
     assert len(diff([known("dir/a.md")], scan).missing) == 1
 
 
