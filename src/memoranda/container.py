@@ -46,7 +46,8 @@ from memoranda.services.registry import ProjectRegistry
 from memoranda.services.search import SearchService
 from memoranda.sync.breaker import is_tripped
 from memoranda.sync.coordinator import SyncCoordinator
-from memoranda.sync.sync_service import INDEX_VERSION, ReadOne, SyncService
+from memoranda.sync.reading import ReadOne
+from memoranda.sync.sync_service import INDEX_VERSION, SyncService
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine

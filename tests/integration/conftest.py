@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from memoranda.files.clock import SystemClock
 from memoranda.files.file_service import FileService
 from memoranda.model.project import Project
 from memoranda.model.sync import SyncReport
+from memoranda.ports import Clock
 from memoranda.repositories.project import ensure_project
 from memoranda.repositories.store import Store
 from memoranda.services.browse import BrowseService
@@ -27,7 +29,8 @@ from memoranda.services.link_resolver import LinkResolver
 from memoranda.services.notes import NoteService
 from memoranda.services.reading import read_note
 from memoranda.services.search import SearchService
-from memoranda.sync.sync_service import INDEX_VERSION, ReadOne, SyncService
+from memoranda.sync.reading import ReadOne
+from memoranda.sync.sync_service import INDEX_VERSION, SyncService
 
 
 @dataclass
@@ -98,6 +101,7 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
         name: str = "main",
         read: ReadOne = read_note,
         skips: tuple[str, ...] = (),
+        clock: Clock | None = None,
     ) -> Index:
         root = root or tmp_path / "notes"
         root.mkdir(exist_ok=True)
@@ -105,7 +109,7 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
         home.mkdir(parents=True, exist_ok=True)
         prepare(home / "memory.db")
         engine = open_engine(home / "memory.db")
-        clock = SystemClock()
+        clock = clock or SystemClock()
         project = Project(name, name, root, skips=skips)
         with begin_write(engine) as conn:
             project_id = ensure_project(
@@ -131,6 +135,23 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
     yield make
     for store in stores:
         store.close()
+
+
+class DrivenClock(SystemClock):
+    """The clock of the machine, put forward by hand."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self.ahead
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are trusted at once: as if each had been written long before it is read."""
+    monkeypatch.setattr("memoranda.files.file_service._FINE_NS", 0)
+    monkeypatch.setattr("memoranda.files.file_service._COARSE_NS", 0)
 
 
 @pytest.fixture

@@ -24,12 +24,14 @@ def progress_bar(label: str) -> Iterator[ProgressSink | None]:
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
+        task = bar.add_task(label, total=None, rate="")
 
         def show(progress: Progress) -> None:
-            bar.update(task, completed=progress.done, total=progress.total)
+            rate = f"{progress.files_per_s:,.0f} files/s" if progress.files_per_s else ""
+            bar.update(task, completed=progress.done, total=progress.total, rate=rate)
 
         yield show

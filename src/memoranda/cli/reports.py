@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memoranda.cli.command_line import command_line
 from memoranda.cli.output import listed
 from memoranda.model.sync import FileFailure, Skipped, SyncReport
+from memoranda.render.notes import count
 
 
 def report_json(project: str, report: SyncReport) -> dict[str, object]:
@@ -18,6 +20,8 @@ def report_json(project: str, report: SyncReport) -> dict[str, object]:
         "deleted": list(report.deleted_files),
         "failed": [failure_json(failure) for failure in report.failures],
         "skipped": [skipped_json(skipped) for skipped in report.skipped],
+        "held": list(report.held),
+        "held_reason": report.held_reason,
         "unchanged": unchanged(report),
         "total_files": report.total_files,
         "links_resolved": report.links_resolved,
@@ -55,8 +59,21 @@ def report_text(project: str, report: SyncReport, *, details: bool = True) -> st
         lines += listed("modified", report.modified_files)
         lines += listed("moved", moved)
         lines += listed("deleted", report.deleted_files)
+    lines += held_lines(report.held, report.held_reason, project)
     lines += failure_lines(report.failures)
     return "\n".join(lines)
+
+
+def held_lines(paths: Sequence[str], reason: str, project: str) -> list[str]:
+    """The notes that are kept although their files are missing, why, and what to do."""
+    if not paths:
+        return []
+    command = command_line("sync", "--accept-deletions", project=project)
+    return [
+        *listed("missing", paths),
+        f"  kept      {count(len(paths), 'note')} although the file is missing: {reason}; "
+        f"put the files back, or run: {command}",
+    ]
 
 
 def failure_lines(failures: Sequence[FileFailure]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memoranda.errors import AmbiguousName, NoteNotFound
 from memoranda.render.projects import project_note
-from memoranda.render.state import state_data, state_note
+from memoranda.render.state import held_note, state_data, state_note
 
 if TYPE_CHECKING:
     from memoranda.container import Workspace
@@ -31,10 +31,10 @@ class Standing:
 def standing(workspace: Workspace) -> Standing:
     """How things stand at the moment of the answer."""
     state = workspace.coordinator.state
-    incomplete = state_note(state)
+    incomplete, held = state_note(state), held_note(state)
     return Standing(
-        note="\n".join(filter(None, (project_note(workspace.project), incomplete))),
-        data={"index": state_data(state)} if incomplete else {},
+        note="\n".join(filter(None, (project_note(workspace.project), incomplete, held))),
+        data={"index": state_data(state)} if incomplete or held else {},
         is_complete=not incomplete,
     )
 

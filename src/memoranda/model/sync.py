@@ -11,6 +11,9 @@ from memoranda.model.address import NotePath
 UNSURE_NS = -1
 """A remembered `ctime_ns` that equals none of a scan: the file is read again."""
 
+FORGOTTEN_NS = -2
+"""The same, and the file is parsed again even if its bytes are as before."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileState:

@@ -11,6 +11,11 @@ from memoranda.render.bounds import one_line
 def state_data(state: SyncState) -> dict[str, Any]:
     """Phase and progress as JSON values."""
     data: dict[str, Any] = {"status": state.phase.value, "done": state.done, "total": state.total}
+    if (left := _left_s(state)) is not None:
+        data["seconds_left"] = left
+    if state.report and state.report.held:
+        data["held"] = len(state.report.held)
+        data["held_reason"] = state.report.held_reason
     if state.last_error:
         data["error"] = one_line(state.last_error, 300)
     return data
@@ -20,10 +25,33 @@ def state_note(state: SyncState) -> str:
     """One sentence when the index is not complete, else ""."""
     if state.phase is SyncPhase.READY:
         if state.done < state.total:
-            return f"Index not up to date: {state.done:,} of {state.total:,} changed files."
+            return f"Index not up to date: {state.done:,} of {state.total:,} changed files{_left(state)}."
         return ""
     if state.phase is SyncPhase.FAILED:
         return f"Index not complete: the last sync failed: {one_line(state.last_error or '', 300)}"
     if state.total:
-        return f"Index not complete: {state.done:,} of {state.total:,} files."
+        return f"Index not complete: {state.done:,} of {state.total:,} files{_left(state)}."
     return "Index not complete: the first sync is starting."
+
+
+def held_note(state: SyncState) -> str:
+    """One sentence when notes are kept although their files are missing, else ""."""
+    if state.report is None or not state.report.held:
+        return ""
+    return (
+        f"{len(state.report.held):,} notes are kept although their files are missing "
+        f"({state.report.held_reason}); if they are gone for good, the user can run: "
+        "memoranda sync --accept-deletions"
+    )
+
+
+def _left(state: SyncState) -> str:
+    left = _left_s(state)
+    return "" if left is None else f", about {left:,} s left"
+
+
+def _left_s(state: SyncState) -> int | None:
+    """Whole seconds to the end of the running sync, None while nobody knows."""
+    if state.progress is None or state.done >= state.total or state.progress.left_s is None:
+        return None
+    return max(1, round(state.progress.left_s))

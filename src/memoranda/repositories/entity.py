@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, delete, insert, null, select, text, union_all,
 
 from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
-from memoranda.model.sync import UNSURE_NS, FileState, KnownFile
+from memoranda.model.sync import FORGOTTEN_NS, UNSURE_NS, FileState, KnownFile
 from memoranda.repositories.store import ProjectScoped, in_chunks, many, texts
 
 _MINE = entity.c.project_id == bindparam("project")
@@ -62,7 +62,7 @@ _REWRITE = (
         }
     )
 )
-_FORGET = update(entity).where(_MINE).values(ctime_ns=UNSURE_NS)
+_FORGET = update(entity).where(_MINE).values(ctime_ns=FORGOTTEN_NS)
 _RESTATE = (
     update(entity)
     .where(_BY_ID, entity.c.checksum == bindparam("bytes"))

@@ -6,12 +6,13 @@ from types import ModuleType
 
 import pytest
 
+from memoranda.model.address import NotePath
 from memoranda.model.project import Counts, Project, ProjectSummary
-from memoranda.model.sync import Progress, SyncPhase, SyncState
+from memoranda.model.sync import Progress, SyncPhase, SyncReport, SyncState
 from memoranda.model.views import Activity, DirectoryEntry, DirectoryListing
 from memoranda.render.browse import activity_data, activity_text, listing_data, listing_text
 from memoranda.render.projects import projects_data, projects_text
-from memoranda.render.state import state_data, state_note
+from memoranda.render.state import held_note, state_data, state_note
 
 SINCE = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -87,3 +88,28 @@ def test_an_index_that_is_not_complete_says_how_far_it_is() -> None:
     assert state_note(SyncState(SyncPhase.READY, Progress(2, 2))) == ""
     later = SyncState(SyncPhase.READY, Progress(1, 2))
     assert state_note(later) == "Index not up to date: 1 of 2 changed files."
+
+
+def test_a_running_sync_says_how_long_it_takes() -> None:
+    indexing = SyncState(SyncPhase.INDEXING, Progress(300, 900, elapsed_s=1.5))
+    assert state_note(indexing) == "Index not complete: 300 of 900 files, about 3 s left."
+    assert state_data(indexing)["seconds_left"] == 3
+    done = SyncState(SyncPhase.INDEXING, Progress(900, 900, elapsed_s=4.5))
+    assert "seconds_left" not in state_data(done)
+
+
+def test_notes_that_are_kept_without_their_files_are_told() -> None:
+    report = SyncReport(
+        held=(NotePath("a.md"), NotePath("b.md")), held_reason="the folder is empty"
+    )
+    state = SyncState(SyncPhase.READY, report=report)
+    assert state_note(state) == "", "the index is as complete as it can be"
+    assert held_note(state).startswith(
+        "2 notes are kept although their files are missing (the folder is empty)"
+    )
+    assert "sync --accept-deletions" in held_note(state)
+    assert (state_data(state)["held"], state_data(state)["held_reason"]) == (
+        2,
+        "the folder is empty",
+    )
+    assert held_note(SyncState(SyncPhase.READY, report=SyncReport())) == ""

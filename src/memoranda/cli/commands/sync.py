@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from memoranda.cli.options import EveryProjectOption, JsonOption
 
@@ -13,12 +15,36 @@ if TYPE_CHECKING:
     from memoranda.model.sync import SyncReport
 
 
-def sync(project: EveryProjectOption = None, as_json: JsonOption = False) -> int:
+_Verify = Annotated[
+    bool,
+    typer.Option(
+        "--verify",
+        help="Read every file and compare its bytes with what the index remembers, "
+        "also where times and sizes are as before.",
+    ),
+]
+_AcceptDeletions = Annotated[
+    bool,
+    typer.Option(
+        "--accept-deletions",
+        help="Notes whose files are missing are gone: delete them from the index at once, "
+        "however many they are.",
+    ),
+]
+
+
+def sync(
+    project: EveryProjectOption = None,
+    verify: _Verify = False,
+    accept_deletions: _AcceptDeletions = False,
+    as_json: JsonOption = False,
+) -> int:
     """Bring the index up to date with the files.
 
-    Says what is new, modified, moved or deleted, and which files failed. Files that fail do not
-    make the command fail; a folder that is missing does, and so does a folder of which no file
-    could be read.
+    Says what is new, modified, moved or deleted, and which files failed. When a folder is suddenly
+    empty, is another one than before, or has lost more than 20 notes and 30 % of them, the notes are
+    kept until a sync at least a minute later finds the same. Files that fail do not make the command
+    fail; a folder that is missing does, and so does a folder of which no file could be read.
     """
     from memoranda.cli.errors import FAILED, hint, report
     from memoranda.cli.output import write_json, write_text
@@ -28,7 +54,7 @@ def sync(project: EveryProjectOption = None, as_json: JsonOption = False) -> int
     async def work(
         container: Container,
     ) -> tuple[list[tuple[Project, SyncReport]], list[MemorandaError]]:
-        return await _sync_all(container, project)
+        return await _sync_all(container, project, verify=verify, accept=accept_deletions)
 
     done, errors = with_container(work)
     if len(errors) == 1 and not done:
@@ -53,7 +79,7 @@ def sync(project: EveryProjectOption = None, as_json: JsonOption = False) -> int
 
 
 async def _sync_all(
-    container: Container, name: str | None
+    container: Container, name: str | None, *, verify: bool, accept: bool
 ) -> tuple[list[tuple[Project, SyncReport]], list[MemorandaError]]:
     """Sync every selected project; one that fails does not keep the others from it."""
     from memoranda.cli.progress import progress_bar
@@ -67,7 +93,10 @@ async def _sync_all(
         try:
             workspace = await opened(container, project)
             with progress_bar(project.name) as progress:
-                done.append((project, await workspace.sync.full_sync(progress=progress)))
+                report = await workspace.sync.full_sync(
+                    progress=progress, verify=verify, accept_deletions=accept
+                )
+            done.append((project, report))
         except MemorandaError as error:
             errors.append(error)
     return done, errors

@@ -1,0 +1,47 @@
+"""What a person sees when a folder has lost its notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Cli
+
+
+def empty(notes: Path, away: Path) -> None:
+    away.mkdir()
+    for entry in notes.iterdir():
+        entry.rename(away / entry.name)
+
+
+def test_an_emptied_folder_keeps_its_notes_and_says_how_to_go_on(
+    ready: Cli, notes: Path, tmp_path: Path
+) -> None:
+    empty(notes, tmp_path / "away")
+    outcome = ready("sync")
+    assert outcome.code == 0
+    assert "0 deleted" in outcome.out
+    assert "missing   garden/Compost.md" in outcome.out
+    assert "kept      4 notes although the file is missing: the folder is empty" in outcome.out
+    assert "memoranda sync --accept-deletions" in outcome.out
+    hits = ready("search", "heap")
+    assert "its file is missing" in hits.out
+    for file in (tmp_path / "away").iterdir():
+        file.rename(notes / file.name)
+    outcome = ready("sync")
+    assert "0 new, 0 modified, 0 moved, 0 deleted" in outcome.out
+    assert "kept" not in outcome.out
+
+
+def test_the_user_accepts_the_deletions(ready: Cli, notes: Path, tmp_path: Path) -> None:
+    empty(notes, tmp_path / "away")
+    (synced,) = ready("sync", "--json").json["projects"]
+    assert len(synced["held"]) == 4
+    assert synced["held_reason"] == "the folder is empty"
+    (synced,) = ready("sync", "--accept-deletions", "--json").json["projects"]
+    assert (len(synced["deleted"]), synced["held"], synced["held_reason"]) == (4, [], "")
+    assert "Nothing found" in ready("search", "heap").out
+
+
+def test_verify_reads_every_file(ready: Cli) -> None:
+    (synced,) = ready("sync", "--verify", "--json").json["projects"]
+    assert (synced["unchanged"], synced["modified"]) == (4, [])
