@@ -51,13 +51,18 @@ class IndexedItem:
 
 @dataclass(frozen=True, slots=True)
 class IndexedNote:
-    """All rows of one note; the first item is the note itself."""
+    """All rows of one note; the first item is the note itself.
+
+    Attributes:
+        is_new: the note has no rows yet, so none need be looked for.
+    """
 
     entity_id: int
     note_type: str
     created_at: datetime
     updated_at: datetime
     items: Sequence[IndexedItem]
+    is_new: bool = False
 
 
 class FullTextIndex(Protocol):

@@ -6,11 +6,13 @@ change but at the places a writing tool was asked to change.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import stat
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,13 +23,16 @@ from loguru import logger
 from sqlalchemy import text
 
 from memoranda.container import Container, Workspace
+from memoranda.errors import MemorandaError
 from memoranda.files.clock import SystemClock
 from memoranda.mcp.server import build_server
 from memoranda.mcp.session import Session
-from memoranda.model.sync import SyncReport
+from memoranda.model.sync import SyncReport, SyncState
 
 PATIENCE_S = 50
 ALL_CHARS = 1_000_000
+
+Ask = Callable[..., Awaitable[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +76,10 @@ class Vault:
     _logged: list[tuple[str, str]]
     _known: dict[str, Entry] = field(default_factory=dict)
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _session: Session | None = None
     _client: Client[Any] | None = None
     _workspace: Workspace | None = None
+    _expected: list[str] = field(default_factory=list)
 
     # What the user does by hand.
 
@@ -118,19 +125,40 @@ class Vault:
         """Every name in the folder."""
         return set(self._look())
 
+    def adopt(self, folder: Path) -> None:
+        """Copy a whole folder of notes, times included, and forbid to write into the copy."""
+        self.check()
+        shutil.copytree(folder, self.root, symlinks=True, dirs_exist_ok=True)
+        for place in (self.root, *self.root.rglob("*")):
+            if not place.is_symlink():
+                place.chmod(0o555 if place.is_dir() else 0o444)
+        self._known = self._look()
+
+    def by_hand(self, change: Callable[[Path], object]) -> None:
+        """Change the folder in any way."""
+        self.check()
+        change(self.root)
+        self._known = self._look() if self.root.exists() else {}
+
     # What the product does.
 
     async def sync(self) -> SyncReport:
         """A full sync of what is in the folder now; no file may fail."""
-        report = await (await self._opened()).coordinator.sync_now()
-        self.check()
+        report = await self.scan()
         assert report.failures == ()
+        return report
+
+    async def scan(self, *, is_readable: bool = True) -> SyncReport:
+        """A full sync of what is in the folder now, whatever becomes of it."""
+        report = await (await self._opened()).coordinator.sync_now()
+        if is_readable:
+            self.check()
         return report
 
     async def restart(self) -> None:
         """End the server; the next call starts another one."""
         stack, self._stack = self._stack, AsyncExitStack()
-        self._client = self._workspace = None
+        self._session = self._client = self._workspace = None
         await stack.aclose()
         self.check()
 
@@ -165,6 +193,23 @@ class Vault:
         self.check()
         return data
 
+    async def ask(self, name: str, /, *calls: dict[str, Any]) -> list[dict[str, Any]]:
+        """Calls that must succeed, without a look at the folder between them."""
+        answers = []
+        for arguments in calls:
+            is_error, data = await self._call(name, arguments)
+            assert not is_error, data
+            answers.append(data)
+        return answers
+
+    async def failed(self, name: str, /, *changed: str, **arguments: Any) -> dict[str, Any]:
+        """The error of a call that fails after it has changed these files, and no others."""
+        is_error, data = await self._call(name, arguments)
+        assert is_error, data
+        self._accept(*changed)
+        self.check()
+        return dict(data["error"])
+
     async def make(self, folder: str, name: str, /, **arguments: Any) -> tuple[str, dict[str, Any]]:
         """A call that must make one file directly in a folder; its path and the answer."""
         before = self.paths() | {folder}
@@ -187,21 +232,49 @@ class Vault:
         return error
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
-        workspace = await self._opened()
+        if self._client is None:
+            await self._opened()
         assert self._client is not None
         result = await self._client.call_tool(
             name, arguments | {"output_format": "json"}, raise_on_error=False
         )
-        await workspace.coordinator.fresh(patience_s=PATIENCE_S)
+        await (await self._opened()).coordinator.fresh(patience_s=PATIENCE_S)
         return result.is_error, dict(result.structured_content or {})
 
     async def _opened(self) -> Workspace:
-        if self._workspace is None:
-            session = Session(_open_container, SystemClock())
-            self._client = await self._stack.enter_async_context(Client(build_server(session)))
-            self._workspace = await session.workspace(None)
-            await self._workspace.coordinator.fresh(patience_s=PATIENCE_S)
-        return self._workspace
+        """The workspace that the server uses now: it opens another one when the index is lost."""
+        if self._session is None:
+            self._session = Session(_open_container, SystemClock())
+            server = build_server(self._session)
+            self._client = await self._stack.enter_async_context(Client(server))
+        workspace = await self._session.workspace(None)
+        if workspace is not self._workspace:
+            self._workspace = workspace
+            await workspace.coordinator.fresh(patience_s=PATIENCE_S)
+        return workspace
+
+    # The index as a file.
+
+    async def database(self) -> Path:
+        """The place of the index."""
+        return (await self._opened()).database
+
+    async def check_index(self) -> None:
+        """The whole check that a server makes once a day."""
+        workspace = await self._opened()
+        workspace.integrity.begin(is_suspected=True)
+        await workspace.integrity.done()
+
+    async def notice(self) -> str:
+        """What the server says became of the index that was there."""
+        return (await self._opened()).notice
+
+    async def state(self) -> SyncState:
+        """Where the sync stands after another look at the folder."""
+        workspace = await self._opened()
+        with contextlib.suppress(MemorandaError):
+            await workspace.coordinator.sync_now()
+        return workspace.coordinator.state
 
     # What the index holds.
 
@@ -279,6 +352,10 @@ class Vault:
         )
         return [target for (target,) in rows]
 
+    def expect_error(self, word: str) -> None:
+        """The log must hold an error that names this, and may."""
+        self._expected.append(word)
+
     def warnings(self, word: str) -> list[str]:
         """The warnings of the log that name something, from the first one on."""
         return [
@@ -289,14 +366,16 @@ class Vault:
 
     def check(self) -> None:
         """The folder is as its user, or the tool that was asked, left it."""
-        now = self._look()
+        now = self._look() if self.root.exists() else {}
         assert sorted(now) == sorted(self._known)
         assert [path for path, entry in now.items() if entry != self._known[path]] == []
 
     def close_check(self) -> None:
         """Nothing is changed, and nothing failed that should not."""
         self.check()
-        assert [said for level, said in self._logged if level in ("ERROR", "CRITICAL")] == []
+        errors = [said for level, said in self._logged if level in ("ERROR", "CRITICAL")]
+        assert [word for word in self._expected if not any(word in said for said in errors)] == []
+        assert [e for e in errors if not any(word in e for word in self._expected)] == []
 
     def _accept(self, *paths: str) -> None:
         """What stands at these paths, and the folders above them, is right."""
@@ -350,3 +429,31 @@ async def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     await one.restart()
     logger.remove(sink)
     one.close_check()
+
+
+@pytest.fixture
+def serve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[dict[str, Path]], AbstractAsyncContextManager[Ask]]:
+    """A server over several projects: a context that gives a function for its calls."""
+
+    @asynccontextmanager
+    async def run(projects: dict[str, Path]) -> AsyncIterator[Ask]:
+        config = tmp_path / "config"
+        config.mkdir()
+        entries = {name: {"path": str(path)} for name, path in projects.items()}
+        (config / "config.json").write_text(json.dumps({"projects": entries}), "utf-8")
+        monkeypatch.setenv("BASIC_MEMORY_CONFIG_DIR", str(config))
+        session = Session(_open_container, SystemClock())
+        async with Client(build_server(session)) as client:
+
+            async def ask(name: str, **arguments: Any) -> dict[str, Any]:
+                if project := arguments.get("project"):
+                    workspace = await session.workspace(project)
+                    await workspace.coordinator.fresh(patience_s=PATIENCE_S)
+                result = await client.call_tool(name, arguments | {"output_format": "json"})
+                return dict(result.structured_content or {})
+
+            yield ask
+
+    return run

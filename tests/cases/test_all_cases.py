@@ -34,6 +34,15 @@ CASES = {  # kind -> ids
         perm-same-title-many-folders perm-collide-by-signs perm-case-pair perm-prefix
         perm-write-note-names perm-write-note-same-name perm-symlinks uri-rules
     """,
+    "sync": """
+        sync-atomic-save sync-double-save sync-half-written sync-identical-files sync-move-chain
+        sync-folder-rename sync-git-checkout sync-hidden-and-temp sync-unreadable sync-root-missing
+        sync-stale-read sync-multi-project sync-created-modified
+    """,
+    "crash": """
+        crash-disk-full crash-db-deleted crash-db-corrupt crash-db-locked crash-home-problems
+        crash-many-open-files bytes-untouched
+    """,
 }
 
 HERE = Path(__file__).parent
@@ -70,8 +79,8 @@ def listed(kind: str) -> dict[str, Any]:
     return {case["id"]: case for case in cases if case["kind"] == kind}
 
 
-def test_there_are_fifty_two_cases() -> None:
-    assert len({case for kind in CASES for case in ids(kind)}) == 52
+def test_there_are_seventy_two_cases() -> None:
+    assert len({case for kind in CASES for case in ids(kind)}) == 72
 
 
 @pytest.mark.parametrize("kind", CASES)

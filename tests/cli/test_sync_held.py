@@ -23,6 +23,9 @@ def test_an_emptied_folder_keeps_its_notes_and_says_how_to_go_on(
     assert "missing   garden/Compost.md" in outcome.out
     assert "kept      4 notes although the file is missing: the folder is empty" in outcome.out
     assert "memoranda sync --accept-deletions" in outcome.out
+    status = ready("status")
+    assert "kept      4 notes although the file is missing: the folder is empty" in status.out
+    assert "behind" not in status.out
     hits = ready("search", "heap")
     assert "its file is missing" in hits.out
     for file in (tmp_path / "away").iterdir():
@@ -37,6 +40,8 @@ def test_the_user_accepts_the_deletions(ready: Cli, notes: Path, tmp_path: Path)
     (synced,) = ready("sync", "--json").json["projects"]
     assert len(synced["held"]) == 4
     assert synced["held_reason"] == "the folder is empty"
+    (project,) = ready("status", "--json").json["projects"]
+    assert (project["missing_total"], project["missing_reason"]) == (4, "the folder is empty")
     (synced,) = ready("sync", "--accept-deletions", "--json").json["projects"]
     assert (len(synced["deleted"]), synced["held"], synced["held_reason"]) == (4, [], "")
     assert "Nothing found" in ready("search", "heap").out

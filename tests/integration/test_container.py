@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from memoranda.config import load_settings
 from memoranda.container import Container, Workspace
+from memoranda.db.engine import identify
+from memoranda.db.health import reopen
 from memoranda.errors import (
     ConfigProblem,
     DatabaseDamaged,
@@ -17,6 +21,7 @@ from memoranda.errors import (
     ProjectConflict,
     ProjectNotFound,
 )
+from memoranda.model.search import SearchQuery
 from memoranda.model.sync import SyncPhase
 
 
@@ -96,6 +101,119 @@ async def test_damage_that_a_raw_cursor_meets_is_told_as_damage(container):
     with pytest.raises(DatabaseDamaged):
         await workspace.store.read(fail)
     assert workspace.store.is_damaged
+
+
+def renewed(database: Path) -> None:
+    """Another process found the database damaged and made a new one."""
+    reopen(database, identify(database), damage="for the test")
+
+
+def copied_back(database: Path) -> None:
+    """The user puts a copy into the place of the database."""
+    copy = database.with_name("copy")
+    shutil.copy(database, copy)
+    copy.replace(database)
+
+
+@pytest.mark.parametrize("replace", [renewed, copied_back])
+async def test_a_replaced_database_is_not_taken_for_the_one_that_was_synced(container, replace):
+    workspace = await opened(container)
+    replace(workspace.database)
+    again = await container.workspace(workspace.project)
+    assert again is not workspace
+    assert again.coordinator.state.phase is not SyncPhase.READY
+    assert (await again.coordinator.fresh(patience_s=30)).phase is SyncPhase.READY
+    assert (await again.browse.counts()).notes == 1
+    assert await container.workspace(workspace.project) is again
+
+
+async def test_a_database_that_is_replaced_during_a_sync_gets_what_the_sync_did(container):
+    workspace = await opened(container)
+    (workspace.project.path / "new.md").write_text("new\n")
+    with pytest.raises(DatabaseDamaged, match="replaced"):
+        await workspace.sync.full_sync(progress=lambda _: renewed(workspace.database))
+    again = await opened(container)
+    assert (await again.browse.counts()).notes == 2
+
+
+async def test_an_old_copy_put_back_catches_up(container):
+    workspace = await opened(container)
+    database = workspace.database
+    await container.aclose()
+    old = database.with_name("old")
+    shutil.copy(database, old)
+    note, other = (workspace.project.path / name for name in ("note.md", "other.md"))
+    note.write_text("changed words\n")
+    other.write_text("other\n")
+    later = await opened(container)
+    note.rename(note.with_name("moved.md"))
+    old.replace(database)
+    again = await container.workspace(workspace.project)
+    assert again is not later
+    assert again.coordinator.state.phase is not SyncPhase.READY
+    await again.coordinator.sync_now()
+    found = await again.search.search(SearchQuery("changed words"))
+    assert [hit.ref.file_path for hit in found.hits] == ["moved.md"]
+    assert (await again.browse.counts()).notes == 2
+
+
+async def test_two_that_meet_one_damaged_database_set_one_file_aside(container):
+    other = await Container.open(load_settings())
+    workspaces = [await opened(one) for one in (container, other)]
+    for workspace in workspaces:
+        workspace.store.is_damaged = True
+    again = [await opened(one) for one in (container, other)]
+    assert [(await one.browse.counts()).notes for one in again] == [1, 1]
+    assert len(list(workspaces[0].database.parent.glob("memory.damaged*.db"))) == 1
+    await other.aclose()
+
+
+async def test_a_damaged_full_text_index_alone_is_filled_again_under_the_same_ids(container):
+    workspace = await opened(container)
+    before = (await workspace.notes.read("note")).ref
+    drop_words(workspace.database)
+    with pytest.raises(DatabaseDamaged):
+        await workspace.search.search(SearchQuery("note"))
+    again = await opened(container)
+    assert "full-text index" in again.notice
+    assert (await again.search.search(SearchQuery("note"))).hits
+    assert (await again.notes.read("note")).ref.external_id == before.external_id
+    assert list(workspace.database.parent.glob("memory.*-*.db")) == []
+
+
+async def test_a_reindex_heals_what_no_query_notices(container):
+    workspace = await opened(container)
+    lose_words(workspace.database)
+    assert not (await workspace.search.search(SearchQuery("note"))).hits
+    with pytest.raises(DatabaseDamaged):
+        await workspace.reindex()
+    again = await container.workspace(workspace.project)
+    await again.reindex()
+    assert (await again.search.search(SearchQuery("note"))).hits
+
+
+async def test_what_is_set_aside_is_counted_for_the_user_and_never_deleted(container):
+    notices = []
+    for _ in range(3):
+        workspace = await opened(container)
+        workspace.store.is_damaged = True
+        notices.append((await opened(container)).notice)
+    assert ["can be deleted" in notice for notice in notices] == [False, False, True]
+    assert "3 such files" in notices[2]
+    assert len(list(workspace.database.parent.glob("memory.damaged*.db"))) == 3
+
+
+def drop_words(database: Path) -> None:
+    with closing(sqlite3.connect(database)) as db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("DROP TABLE search_index_idx")
+        db.commit()
+
+
+def lose_words(database: Path) -> None:
+    with closing(sqlite3.connect(database)) as db:
+        db.execute("UPDATE search_index_data SET block = zeroblob(40) WHERE id > 1")
+        db.commit()
 
 
 async def test_a_project_is_added_where_the_file_says_null(container, home):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import delete, func, insert, select
@@ -19,8 +20,9 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from memoranda.db import fts, health, migrate, tables
-from memoranda.db.engine import begin_read, begin_write, open_engine, translate
+from memoranda.db.engine import begin_read, begin_write, identify, open_engine, translate
 from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem, DiskFull
+from memoranda.repositories.project import INDEX_VERSION
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC).replace(tzinfo=None)
 
@@ -442,13 +444,8 @@ UNUSABLE = [
     (text_file, "foreign"),
     (zeros, "foreign"),
     (damage_schema, "damaged"),
-    (sql("DROP TABLE search_index"), "damaged"),
-    (sql("PRAGMA writable_schema = ON", "DROP TABLE search_index_data"), "damaged"),
-    (
-        sql("DROP TABLE search_index", "CREATE VIRTUAL TABLE search_index USING fts5(content)"),
-        "damaged",
-    ),
     (sql("DROP TABLE relation"), "damaged"),
+    (sql("DROP TABLE relation", "DROP TABLE search_index"), "damaged"),
     (sql("DROP TABLE alembic_version"), "damaged"),
     (sql("DELETE FROM alembic_version"), "damaged"),
     (sql("UPDATE alembic_version SET version_num = 'abc'"), "damaged"),
@@ -469,10 +466,8 @@ UNUSABLE = [
         "text",
         "zeros",
         "schema page",
-        "no full text",
-        "no shadow table",
-        "other full text",
         "no relation table",
+        "no relation table and no full text",
         "no version table",
         "no version",
         "other version",
@@ -498,6 +493,110 @@ def test_an_unusable_database_is_set_aside_whole_and_replaced(
     assert prepared.set_aside.name.startswith(f"memory.{kind}-")
     assert prepared.set_aside.suffix == ".db"
     assert prepared.set_aside.read_bytes() == before
+    assert_fresh_and_usable(path)
+
+
+NO_FULL_TEXT = {
+    "no table": sql("DROP TABLE search_index"),
+    "another form": sql(
+        "DROP TABLE search_index", "CREATE VIRTUAL TABLE search_index USING fts5(content)"
+    ),
+} | {
+    table: sql("PRAGMA writable_schema = ON", f"DROP TABLE {table}") for table in fts.SHADOW_TABLES
+}
+BAD_FULL_TEXT = {
+    "altered text": sql(
+        f"UPDATE search_index_content SET c3 = 'other' WHERE id = {fts.row_id(400, 0, 0)}"
+    ),
+    "lost text": sql("DELETE FROM search_index_content"),
+    "bad blocks": sql("UPDATE search_index_data SET block = zeroblob(40) WHERE id > 10"),
+}
+
+
+def remember_version(path: Path) -> None:
+    sql("INSERT INTO index_meta(project_id, key, value) VALUES (1, 'index_version', '7')")(path)
+
+
+def assert_mended(path: Path, prepared: health.Prepared) -> None:
+    """The full-text index is new and empty, all else is as it was, and will be read again."""
+    assert prepared.status == "mended"
+    assert prepared.reason
+    assert prepared.set_aside is None
+    assert list(path.parent.glob("memory.*-*.db")) == []
+    assert health.prepare(path).status == "current"
+    engine = open_engine(path)
+    assert health.full_check(engine) == []
+    with begin_read(engine) as conn:
+        assert conn.exec_driver_sql("SELECT count(*) FROM entity").scalar() == 400
+        assert conn.exec_driver_sql("SELECT count(*) FROM search_index").scalar() == 0
+        [version] = conn.exec_driver_sql("SELECT value FROM index_meta").scalars()
+        assert version == "0"
+    engine.dispose()
+
+
+def test_the_version_that_makes_a_sync_read_everything_has_one_name() -> None:
+    assert health.INDEX_VERSION == INDEX_VERSION
+
+
+@pytest.mark.parametrize("break_it", NO_FULL_TEXT.values(), ids=NO_FULL_TEXT)
+def test_a_missing_full_text_index_alone_is_made_anew(
+    path: Path, break_it: Callable[[Path], None]
+) -> None:
+    fill(path)
+    remember_version(path)
+    break_it(path)
+    assert_mended(path, health.prepare(path))
+
+
+@pytest.mark.parametrize("break_it", BAD_FULL_TEXT.values(), ids=BAD_FULL_TEXT)
+def test_a_damaged_full_text_index_alone_is_made_anew(
+    path: Path, break_it: Callable[[Path], None]
+) -> None:
+    fill(path)
+    remember_version(path)
+    break_it(path)
+    opened = identify(path)
+    assert_mended(path, health.reopen(path, opened, damage="for the test"))
+
+
+def test_a_full_text_index_that_cannot_be_made_anew_takes_the_database_with_it(path: Path) -> None:
+    fill(path)
+    with closing(sqlite3.connect(path)) as db:
+        query = "SELECT rootpage FROM sqlite_master WHERE name = 'search_index_content'"
+        (page,) = db.execute(query).fetchone()
+    sql("PRAGMA writable_schema = ON", "DROP TABLE search_index_config")(path)
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    prepared = health.prepare(path)
+    assert prepared.status == "rebuilt"
+    assert prepared.set_aside
+    assert_fresh_and_usable(path)
+
+
+def test_a_full_text_index_is_not_mended_where_other_tables_are_damaged(path: Path) -> None:
+    fill(path)
+    BAD_FULL_TEXT["lost text"](path)
+    with closing(sqlite3.connect(path)) as db:
+        query = "SELECT rootpage FROM sqlite_master WHERE name = 'link'"
+        (page,) = db.execute(query).fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    prepared = health.reopen(path, identify(path), damage="for the test")
+    assert prepared.status == "rebuilt"
+    assert_fresh_and_usable(path)
+
+
+def test_an_older_database_that_cannot_be_upgraded_is_set_aside(path: Path) -> None:
+    sql(
+        "UPDATE alembic_version SET version_num = '0001'",
+        "PRAGMA user_version = 1",
+        "DROP TABLE entity",
+    )(path)
+    prepared = health.prepare(path)
+    assert prepared.status == "rebuilt"
+    assert prepared.set_aside
     assert_fresh_and_usable(path)
 
 
@@ -567,26 +666,25 @@ def test_damage_that_opening_does_not_notice_is_found_by_the_full_check(path: Pa
     engine.dispose()
     assert findings
 
-    prepared = health.rebuild(path, findings[0])
+    prepared = health.reopen(path, identify(path), damage=findings[0])
 
     assert prepared.status == "rebuilt"
+    assert prepared.reason == findings[0]
     assert prepared.set_aside
     assert prepared.set_aside.read_bytes() == before
     assert_fresh_and_usable(path)
 
 
 @pytest.mark.parametrize(
-    "statement",
-    [
-        f"UPDATE search_index_content SET c3 = 'other' WHERE id = {fts.row_id(400, 0, 0)}",
-        "DELETE FROM search_index_content",
-        "DROP TABLE search_index_idx",
-        "UPDATE search_index_data SET block = zeroblob(40) WHERE id > 10",
-    ],
+    "break_it",
+    [*BAD_FULL_TEXT.values(), sql("DROP TABLE search_index_idx")],
+    ids=[*BAD_FULL_TEXT, "no table of words"],
 )
-def test_a_full_text_index_that_lies_is_found_by_the_full_check(path: Path, statement: str) -> None:
+def test_a_full_text_index_that_lies_is_found_by_the_full_check(
+    path: Path, break_it: Callable[[Path], None]
+) -> None:
     fill(path)
-    sql(statement)(path)
+    break_it(path)
     engine = open_engine(path)
     assert health.full_check(engine) != []
     engine.dispose()
@@ -616,15 +714,115 @@ def test_the_full_check_of_a_sound_database_finds_and_changes_nothing(path: Path
     assert path.read_bytes() == before
 
 
-def test_connections_move_on_to_the_new_database(path: Path, engine: Engine) -> None:
+def test_an_engine_stays_with_its_file(path: Path, engine: Engine) -> None:
     with begin_write(engine) as conn:
         add_project(conn, "old")
     assert projects(engine) == ["old"]
-    health.rebuild(path, "for the test")  # as another process would
-    assert projects(engine) == []
+    health.reopen(path, identify(path), damage="for the test")  # as another process would
+    for _ in range(2):
+        with pytest.raises(DatabaseDamaged, match="replaced by another file"):
+            projects(engine)
+        with pytest.raises(DatabaseDamaged), begin_write(engine):
+            pytest.fail("written into a file that another process made")
+
+
+def test_a_new_connection_of_an_engine_stays_with_its_file(path: Path, engine: Engine) -> None:
+    with begin_read(engine):
+        health.reopen(path, identify(path), damage="for the test")
+        with pytest.raises(DatabaseDamaged, match="replaced by another file"):
+            projects(engine)
+
+
+def test_a_file_replaced_while_it_is_opened_is_not_taken_for_its_successor(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = open_engine(path)
+    connect = sqlite3.connect
+
+    def replaced(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        copy = path.with_name("copy")
+        copy.write_bytes(path.read_bytes())
+        copy.replace(path)
+        return connection
+
+    monkeypatch.setattr("memoranda.db.engine.sqlite3.connect", replaced)
+    with pytest.raises(DatabaseDamaged, match="replaced by another file"):
+        projects(engine)
+    engine.dispose()
+
+
+def test_the_end_of_an_engine_takes_nothing_from_the_file_in_its_place(
+    path: Path, engine: Engine
+) -> None:
     with begin_write(engine) as conn:
+        add_project(conn, "old")
+    health.reopen(path, identify(path), damage="for the test")
+    newer = open_engine(path)
+    with begin_write(newer) as conn:
         add_project(conn, "new")
-    assert projects(engine) == ["new"]
+    engine.dispose()  # as the last user of the old file it would delete a log of its own name
+    assert path.with_name("memory.db-wal").stat().st_size
+    assert projects(newer) == ["new"]
+    newer.dispose()
+    after = open_engine(path)
+    assert projects(after) == ["new"]
+    after.dispose()
+
+
+def test_one_damaged_file_is_set_aside_once(path: Path) -> None:
+    opened = identify(path)
+    first = health.reopen(path, opened, damage="for the test")
+    second = health.reopen(path, opened, damage="for the test")
+    assert (first.status, second.status) == ("rebuilt", "current")
+    assert health.kept_aside(path) == [first.set_aside]
+
+
+def test_a_copy_put_beside_the_log_of_another_file_is_not_mixed_with_it(
+    path: Path, engine: Engine
+) -> None:
+    copy = path.with_name("copy")
+    copy.write_bytes(path.read_bytes())
+    with begin_write(engine) as conn:
+        add_project(conn, "in the log")
+    opened = identify(path)
+    copy.replace(path)
+    engine.dispose()
+
+    prepared = health.reopen(path, opened)
+
+    assert prepared.status == "rebuilt"
+    assert_fresh_and_usable(path)
+
+
+def test_a_copy_put_back_without_a_log_is_opened_as_it_is(path: Path, engine: Engine) -> None:
+    with begin_write(engine) as conn:
+        add_project(conn, "kept")
+    opened = identify(path)
+    engine.dispose()
+    copy = path.with_name("copy")
+    copy.write_bytes(path.read_bytes())
+    copy.replace(path)
+    assert health.reopen(path, opened).status == "current"
+    after = open_engine(path)
+    assert projects(after) == ["kept"]
+    after.dispose()
+
+
+@pytest.mark.parametrize("table", ["relation", "search_index_idx"])
+def test_a_table_that_went_missing_in_use_is_damage(path: Path, engine: Engine, table: str) -> None:
+    fill(path)
+    sql("PRAGMA writable_schema = ON", f"DROP TABLE {table}")(path)
+    statement = "DELETE FROM relation" if table == "relation" else "DELETE FROM search_index"
+    with pytest.raises(DatabaseDamaged, match=table), begin_write(engine) as conn:
+        conn.exec_driver_sql(statement)
+
+
+def test_an_abandoned_check_ends(path: Path, engine: Engine) -> None:
+    fill(path)
+    with pytest.raises(DatabaseProblem, match="abandoned"):
+        health.full_check(engine, lambda: True)
+    assert health.full_check(engine) == []
 
 
 def test_a_database_that_vanished_is_reported(path: Path, engine: Engine) -> None:
@@ -653,10 +851,14 @@ def test_a_read_only_folder_is_a_clear_error(tmp_path: Path) -> None:
         health.prepare(folder / "memory.db")
 
 
-def test_a_folder_in_place_of_the_database_is_a_clear_error(tmp_path: Path) -> None:
-    (tmp_path / "memory.db").mkdir()
-    with pytest.raises(DatabaseProblem) as caught:
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_file_in_place_of_the_database_is_a_clear_error(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "memory.db")
+    with pytest.raises(DatabaseProblem, match="is not a file") as caught:
         health.prepare(tmp_path / "memory.db")
+    assert str(tmp_path / "memory.db") in caught.value.message
     assert caught.value.hint
 
 

@@ -182,6 +182,84 @@ def test_folders_and_pipes_are_not_read(files: FileService, root: Path) -> None:
         assert not files.exists(N(path))
 
 
+def test_the_reader_of_many_gives_what_read_gives(files: FileService, root: Path) -> None:
+    paths = ["a.md", "x/b.md", "x/y/c.md", "x/empty.md", "x/d.md", "lin/b.md", "link.md"]
+    (root / "x" / "y").mkdir(parents=True)
+    for path in paths[:5]:
+        (root / path).write_bytes(b"" if "empty" in path else path.encode() * 9)
+    (root / "lin").symlink_to("x")
+    (root / "link.md").symlink_to("x/y/c.md")
+    reader = files.reader()
+    for path in paths:
+        assert reader.read(N(path)) == files.read(N(path))
+        assert reader.read(N(path))[1].path == path
+
+
+def test_the_reader_of_many_refuses_what_read_refuses(
+    files: FileService, root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "s.md").write_bytes(b"secret")
+    (root / "way").symlink_to(tmp_path / "out")
+    (root / "leak.md").symlink_to(tmp_path / "out" / "s.md")
+    (root / "own.md").symlink_to("own.md")
+    (root / "d.md").mkdir()
+    os.mkfifo(root / "pipe.md")
+    (root / "to-pipe.md").symlink_to("pipe.md")
+    (root / "t.txt").write_bytes(b"text")
+    (root / "file").write_bytes(b"")
+    reader = files.reader()
+    for path, kind in {
+        "way/s.md": OutsideProject,
+        "leak.md": OutsideProject,
+        "../out/s.md": OutsideProject,
+        "/etc/x.md": OutsideProject,
+        "own.md": FileProblem,
+        "d.md": FileProblem,
+        "pipe.md": FileProblem,
+        "to-pipe.md": FileProblem,
+        "none.md": NoteNotFound,
+        "none/none.md": NoteNotFound,
+        "file/none.md": NoteNotFound,
+        "t.txt": InvalidArgument,
+        ".h.md": InvalidArgument,
+        "": InvalidArgument,
+    }.items():
+        for read in (files.read, reader.read):
+            with pytest.raises(kind):
+                read(N(path))
+
+
+def test_the_reader_of_many_does_not_follow_what_became_a_link_out(
+    files: FileService, root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "secret.md").write_bytes(b"secret")
+    (root / "a.md").write_bytes(b"mine")
+    reader = files.reader()
+    assert reader.read(N("a.md"))[0] == b"mine"
+    (root / "a.md").unlink()
+    (root / "a.md").symlink_to(tmp_path / "secret.md")
+    with pytest.raises(OutsideProject):
+        reader.read(N("a.md"))
+
+
+def test_the_reader_of_many_says_when_the_root_is_gone(files: FileService, root: Path) -> None:
+    reader = files.reader()
+    root.rmdir()
+    with pytest.raises(RootMissing):
+        reader.read(N("a.md"))
+
+
+def test_the_path_of_a_link_to_what_is_no_note_by_name_is_its_own(
+    files: FileService, root: Path
+) -> None:
+    (root / "text.txt").write_bytes(b"text")
+    (root / "n.md").symlink_to("text.txt")
+    (root / "a.md").write_bytes(b"note")
+    (root / "b.md").symlink_to("a.md")
+    assert (files.canonical(N("n.md")), files.canonical(N("b.md"))) == ("n.md", "a.md")
+
+
 def test_a_file_written_in_place_meanwhile_is_read_again(
     files: FileService, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +276,15 @@ def test_a_file_written_in_place_meanwhile_is_read_again(
     monkeypatch.setattr(os, "read", read)
     data, state = files.read(N("a.md"))
     assert (data, state.size) == (b"longer", 6)
+
+
+def test_a_file_that_comes_in_pieces_is_read_whole(
+    files: FileService, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a.md").write_bytes(b"in pieces")
+    reading = os.read
+    monkeypatch.setattr(os, "read", lambda fd, size: reading(fd, min(size, 2)))
+    assert files.read(N("a.md"))[0] == b"in pieces"
 
 
 def test_a_file_that_was_cut_for_a_moment_is_read_again(

@@ -50,10 +50,10 @@ def test_hidden_temporary_and_other_files_are_left_out(tmp_path: Path) -> None:
         "n.sync-conflict-20260101-120000-ABC.md",
         *(".obsidian/x.md", ".trash/y.md", ".git/z.md", "node_modules/m/README.md"),
         *("n.md~", ".n.md.swp", "#n.md#", ".n.md.icloud", "n.md.tmp", ".syncthing.n.md.tmp"),
-        *("~$n.md", "._n.md", "n.markdown", "n.txt", "md", ".md", "nmd"),
+        *("~$n.md", "._n.md", "n.markdown", "n.txt", "md", ".md", "nmd", "UPPER.MD"),
     )
     scan = scan_folder(tmp_path)
-    assert paths(scan) == ["n.md", "n.sync-conflict-20260101-120000-ABC.md"]
+    assert paths(scan) == ["UPPER.MD", "n.md", "n.sync-conflict-20260101-120000-ABC.md"]
     assert reasons(scan) == {".md": "hidden", "node_modules": "not a folder of notes"}
 
 
@@ -303,3 +303,12 @@ def test_a_root_that_vanishes_during_the_scan_is_an_error(
 def test_an_empty_folder_is_an_empty_scan(tmp_path: Path) -> None:
     scan = scan_folder(tmp_path)
     assert (scan.files, scan.skipped) == ((), ())
+
+
+def test_a_folder_reached_by_links_alone_comes_before_links_to_its_notes(tmp_path: Path) -> None:
+    make(tmp_path, ".store/n.md")
+    (tmp_path / "a.md").symlink_to(".store/n.md")
+    (tmp_path / "b").symlink_to(".store")
+    scan = scan_folder(tmp_path)
+    assert paths(scan) == ["b/n.md"]
+    assert reasons(scan) == {"a.md": "the same file as b/n.md"}

@@ -16,19 +16,25 @@ async def brought_up_to_date(workspace: Workspace) -> SyncReport | None:
     """Index what changed in the folder; costs a look at each file when nothing did.
 
     Returns:
-        What was done, None when another process is indexing this project just now (said on stderr;
-        the answer then comes from what is indexed so far).
+        What was done, None when the index cannot be written just now: another process is at it, the
+        disk is full, it is read-only (said on stderr; the answer then comes from what is indexed so far).
 
     Raises:
         RootMissing: the project's folder is not there.
+        DatabaseDamaged: the index is damaged.
     """
     from memoranda.cli.output import write_note
     from memoranda.cli.progress import progress_bar
-    from memoranda.errors import DatabaseBusy
+    from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem, DiskFull
 
     try:
         with progress_bar(workspace.project.name) as progress:
             return await workspace.sync.full_sync(progress=progress)
     except DatabaseBusy:
         write_note("note: another process is indexing this project; the answer may not be complete")
+        return None
+    except DatabaseDamaged:
+        raise
+    except (DatabaseProblem, DiskFull) as error:
+        write_note(f"note: the index is not brought up to date: {error.message}")
         return None

@@ -42,7 +42,7 @@ def failure_json(failure: FileFailure) -> dict[str, object]:
 
 def skipped_json(skipped: Skipped) -> dict[str, object]:
     """Something that is left out on purpose."""
-    return {"path": skipped.path, "reason": skipped.reason}
+    return {"path": skipped.path, "reason": skipped.reason, "cause": skipped.cause.value}
 
 
 def report_text(project: str, report: SyncReport, *, details: bool = True) -> str:
@@ -64,16 +64,20 @@ def report_text(project: str, report: SyncReport, *, details: bool = True) -> st
     return "\n".join(lines)
 
 
-def held_lines(paths: Sequence[str], reason: str, project: str) -> list[str]:
+def held_lines(
+    paths: Sequence[str], reason: str, project: str, total: int | None = None
+) -> list[str]:
     """The notes that are kept although their files are missing, why, and what to do."""
     if not paths:
         return []
-    command = command_line("sync", "--accept-deletions", project=project)
-    return [
-        *listed("missing", paths),
-        f"  kept      {count(len(paths), 'note')} although the file is missing: {reason}; "
-        f"put the files back, or run: {command}",
-    ]
+    which = count(len(paths) if total is None else total, "note")
+    kept = f"  kept      {which} although the file is missing"
+    if reason:
+        command = command_line("sync", "--accept-deletions", project=project)
+        kept += f": {reason}; put the files back, or run: {command}"
+    else:
+        kept += ": a folder cannot be read"
+    return [*listed("missing", paths), kept]
 
 
 def failure_lines(failures: Sequence[FileFailure]) -> list[str]:

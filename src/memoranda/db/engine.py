@@ -6,8 +6,9 @@ taken, or refused, before any work is done, and a read is never upgraded in its 
 refuses without waiting. The driver's own transaction control is switched off, since it begins too
 late and never for reads.
 
-A database that another process set aside (`db.health`) is noticed by its inode: a pooled connection
-to the old file is replaced by one to the new file when it is next taken from the pool.
+An engine belongs to the file it opened first. When another file lies at that place (another process
+set a damaged one aside, the user put a copy back), or none, every later transaction is refused: the
+new file does not hold what this process indexed. `db.health.reopen` then makes sure of what is there.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, create_engine, event
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import DBAPIError, DisconnectionError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
+from memoranda.db.migrate import State, read_state
 from memoranda.errors import (
     DatabaseBusy,
     DatabaseDamaged,
@@ -37,7 +40,22 @@ _JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
 _POOL_SIZE = 4
 _CACHED_STATEMENTS = 256
 _WRITE = "memoranda_write"
-_FILE = "memoranda_file"
+
+Inode = tuple[int, int]
+"""Device and inode: which file it is, whatever its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which file the database is, and which its write-ahead log (None: there is none)."""
+
+    database: Inode | None
+    log: Inode | None
+
+
+def identify(path: Path) -> Identity:
+    """The files at the place of a database; what cannot be looked at counts as not there."""
+    return Identity(_inode(path), _inode(path.with_name(f"{path.name}-wal")))
 
 
 def open_engine(
@@ -69,10 +87,20 @@ def open_engine(
     )
     address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
     pragmas = _pragmas(read_only=read_only, foreign_keys=foreign_keys)
+    own: list[Inode] = []
+
+    def require_own_file() -> None:
+        if (found := _require_inode(path)) not in own:
+            if own:
+                raise DatabaseDamaged(
+                    f"{path} was replaced by another file while it was in use",
+                    hint="Repeat the call: the index is opened anew and brought up to date.",
+                )
+            own.append(found)
 
     @event.listens_for(engine, "do_connect")
-    def connect(_dialect: Any, record: Any, _args: Any, _options: Any) -> sqlite3.Connection:
-        record.info[_FILE] = _identity(path)
+    def connect(_dialect: Any, _record: Any, _args: Any, _options: Any) -> sqlite3.Connection:
+        require_own_file()
         connection = sqlite3.connect(
             address,
             uri=True,
@@ -90,9 +118,8 @@ def open_engine(
         return connection
 
     @event.listens_for(engine, "checkout")
-    def replace_if_set_aside(_connection: Any, record: Any, _proxy: Any) -> None:
-        if record.info[_FILE] != _identity(path):
-            raise DisconnectionError("the database file was replaced")
+    def check(_connection: Any, _record: Any, _proxy: Any) -> None:
+        require_own_file()
 
     @event.listens_for(engine, "begin")
     def begin(conn: Connection) -> None:
@@ -143,18 +170,33 @@ def translate(error: DBAPIError, *, database: str = "the index database") -> Mem
 
 @contextmanager
 def _translated(engine: Engine) -> Iterator[None]:
-    """Only conditions of the database are translated; a broken constraint or SQL is a bug of ours."""
+    """Only conditions of the database are translated; a broken constraint or SQL is a bug of ours.
+
+    Unless it is the schema that is broken: a missing table is an error of SQL to SQLite.
+    """
     try:
         yield
     except DBAPIError as error:
-        if known := _meaning(error, engine.url.database or "the index database"):
+        if known := _cause(error, engine):
             raise known from error
         raise
     except sqlite3.DatabaseError as error:  # from a raw cursor, which SQLAlchemy does not watch
-        wrapped = DBAPIError(None, None, error)
-        if known := _meaning(wrapped, engine.url.database or "the index database"):
+        if known := _cause(DBAPIError(None, None, error), engine):
             raise known from error
         raise
+
+
+def _cause(error: DBAPIError, engine: Engine) -> MemorandaError | None:
+    path = Path(engine.url.database or "")
+    if known := _meaning(error, str(path)):
+        return known
+    finding = read_state(path)
+    if finding.state in {State.DAMAGED, State.UNSEARCHABLE}:
+        return DatabaseDamaged(
+            f"{path} is damaged: {finding.reason}",
+            hint="The notes are not concerned; the index is rebuilt from them.",
+        )
+    return None
 
 
 def _meaning(error: DBAPIError, database: str) -> MemorandaError | None:
@@ -175,7 +217,8 @@ def _meaning(error: DBAPIError, database: str) -> MemorandaError | None:
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
             return DatabaseProblem(
                 f"{database} cannot be written: {error.orig}",
-                hint="Make the file and its folder writable, or move the configuration folder.",
+                hint="Make it, its -wal and -shm files and its folder writable, or move the "
+                "configuration folder.",
             )
         case sqlite3.SQLITE_CANTOPEN:
             return DatabaseProblem(
@@ -191,7 +234,15 @@ def _meaning(error: DBAPIError, database: str) -> MemorandaError | None:
             return None
 
 
-def _identity(path: Path) -> tuple[int, int]:
+def _inode(path: Path) -> Inode | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _require_inode(path: Path) -> Inode:
     try:
         found = path.stat()
     except FileNotFoundError as error:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -70,6 +71,8 @@ class State(StrEnum):
     NEWER = "newer"
     FOREIGN = "foreign"
     DAMAGED = "damaged"
+    UNSEARCHABLE = "unsearchable"
+    """Only the full-text index is missing, whole or in part, or of another form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ def bring_up(path: Path) -> Literal["created", "upgraded", "current"]:
         case State.OLDER:
             _upgrade(path)
             return "upgraded"
-        case State.NEWER | State.FOREIGN | State.DAMAGED:
+        case State.NEWER | State.FOREIGN | State.DAMAGED | State.UNSEARCHABLE:
             raise DatabaseDamaged(f"{path} cannot be used: {finding.reason}")
 
 
@@ -120,7 +123,13 @@ def read_state(path: Path) -> Finding:
         DatabaseProblem: it cannot be read.
     """
     try:
-        if not path.stat().st_size:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise DatabaseProblem(
+                f"{path} is not a file",
+                hint="Move it away; the index is then built there from the notes.",
+            )
+        if not found.st_size:
             return Finding(State.DAMAGED, "the file is empty")
     except FileNotFoundError:
         if any(_beside(path, suffix).exists() for suffix in SIDECARS):
@@ -181,9 +190,14 @@ def _require_sqlite() -> None:
 
 
 def _upgrade(path: Path) -> None:
-    """Run all missing revisions and stamp the database, in one transaction."""
+    """Run all missing revisions and stamp the database, in one transaction.
+
+    Raises:
+        DatabaseDamaged: its tables are not those of the revision it says it has.
+    """
     from alembic import command
     from alembic.config import Config
+    from sqlalchemy.exc import DBAPIError
 
     from memoranda.db.engine import begin_write, open_engine
 
@@ -198,6 +212,8 @@ def _upgrade(path: Path) -> None:
                 raise DatabaseDamaged(f"{path} cannot be upgraded: {len(broken)} dangling rows")
             conn.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
             conn.exec_driver_sql(f"PRAGMA user_version = {int(HEAD)}")
+    except DBAPIError as error:  # what is wrong with the file or the disk is translated already
+        raise DatabaseDamaged(f"{path} cannot be upgraded: {error.orig}") from error
     finally:
         engine.dispose()
 
@@ -218,10 +234,13 @@ def _judge(db: sqlite3.Connection) -> Finding:
         return Finding(State.DAMAGED, "its two version numbers differ")
     if version < int(HEAD):
         return Finding(State.OLDER)
-    if missing := sorted(TABLES - names.keys()):
+    fulltext = {fts.TABLE, *fts.SHADOW_TABLES}
+    if missing := sorted(TABLES - fulltext - names.keys()):
         return Finding(State.DAMAGED, f"the table {missing[0]} is missing")
+    if missing := sorted(fulltext - names.keys()):
+        return Finding(State.UNSEARCHABLE, f"the table {missing[0]} is missing")
     if names[fts.TABLE] != fts.CREATE:
-        return Finding(State.DAMAGED, "its full-text table has another form")
+        return Finding(State.UNSEARCHABLE, "its full-text table has another form")
     return Finding(State.CURRENT)
 
 

@@ -9,13 +9,12 @@ All methods are synchronous and touch the disk; asynchronous callers use a threa
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -31,6 +30,14 @@ from memoranda.errors import (
     ReadOnly,
     RootMissing,
 )
+from memoranda.files.atomic import (
+    give_free_name,
+    make_folders,
+    remove_folders,
+    sync_folder,
+    temporary_file,
+)
+from memoranda.files.ignore_files import ignoring_rule
 from memoranda.files.locks import exclusive
 from memoranda.files.scan import inode_number, is_note_path, nanoseconds
 from memoranda.model.address import NotePath
@@ -39,9 +46,6 @@ from memoranda.model.sync import FileState
 _READ_TRIES = 5
 _FINE_NS = 100_000_000
 _COARSE_NS = 2_000_000_000
-_NO_HARD_LINKS = frozenset(
-    {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}
-)
 
 
 def checksum(data: bytes) -> str:
@@ -97,8 +101,15 @@ class FileService:
         return Path(real)
 
     def canonical(self, path: NotePath) -> NotePath:
-        """The path that the scan gives the file: every symbolic link inside the project resolved."""
-        return NotePath(self.resolve(path).relative_to(os.path.realpath(self.root)).as_posix())
+        """The path that the scan gives the file: every symbolic link inside the project resolved.
+
+        A link to what is left out under its own name (hidden, ignored) is itself the note's path.
+        """
+        root = os.path.realpath(self.root)
+        real = NotePath(self.resolve(path).relative_to(root).as_posix())
+        if real != path and (not is_note_path(real) or ignoring_rule(root, real) is not None):
+            return self.note_path(path)
+        return real
 
     def state(self, path: NotePath) -> FileState | None:
         """The file's state now, None when there is no such file. Raises as `resolve`."""
@@ -126,22 +137,11 @@ class FileService:
             RootMissing: the whole folder is not there.
             FileProblem: it cannot be read, is no regular file, or does not stop changing.
         """
-        real = self._note(path)
-        try:
-            for _ in range(_READ_TRIES):
-                data, before, after = _read_once(real)
-                if not stat.S_ISREG(before.st_mode):
-                    raise FileProblem(path, f"{path} is not a regular file")
-                if (
-                    before.st_mtime_ns == after.st_mtime_ns
-                    and before.st_size == after.st_size == len(data)
-                ):
-                    return data, _state(path, before)
-        except OSError as error:
-            raise self._translated(path, error, writing=False) from error
-        raise FileProblem(
-            path, f"{path} is being written by another program", hint="Repeat the call in a moment."
-        )
+        return self._read(path, str(self._note(path)))
+
+    def reader(self) -> NoteReader:
+        """Reads many notes in a row, cheaper than `read`. For one batch of a sync."""
+        return NoteReader(self._named_as_note, self._folder, self._read)
 
     def create(self, path: NotePath, data: bytes) -> FileState:
         """Write a new note; missing folders below the root are made.
@@ -160,19 +160,19 @@ class FileService:
             raise NoteExists(path)
         made: list[Path] = []
         try:
-            _make_folders(real.parent, made)
-            with _temporary_file(real.parent, data) as (fd, temp):
+            make_folders(real.parent, made)
+            with temporary_file(real.parent, data) as (fd, temp):
                 try:
-                    _give_free_name(temp, real)
+                    give_free_name(temp, real)
                 except FileExistsError as error:
                     raise NoteExists(path) from error
-                _sync_folder(real.parent)
+                sync_folder(real.parent)
                 return _state(path, os.fstat(fd))
         except OSError as error:
-            _remove_folders(made)
+            remove_folders(made)
             raise self._translated(path, error, writing=True) from error
         except MemorandaError:
-            _remove_folders(made)
+            remove_folders(made)
             raise
 
     def replace(self, path: NotePath, data: bytes, *, expected_checksum: str | None) -> FileState:
@@ -197,11 +197,11 @@ class FileService:
             seen = self._expected(path, real, expected_checksum)
             if not os.access(real, os.W_OK):
                 raise _read_only(path)
-            with _temporary_file(real.parent, data, like=seen) as (fd, temp):
+            with temporary_file(real.parent, data, like=seen) as (fd, temp):
                 if _moment(real.stat()) != _moment(seen):  # changed while we wrote
                     self._expected(path, real, expected_checksum)
                 temp.replace(real)
-                _sync_folder(real.parent)
+                sync_folder(real.parent)
                 return _state(path, os.fstat(fd))
         except OSError as error:
             raise self._translated(path, error, writing=True) from error
@@ -218,7 +218,7 @@ class FileService:
         folder = self.root if relative.parent == Path() else self.resolve(str(relative.parent))
         try:
             (folder / relative.name).unlink()
-            _sync_folder(folder)
+            sync_folder(folder)
         except OSError as error:
             raise self._translated(path, error, writing=True) from error
 
@@ -233,8 +233,24 @@ class FileService:
         real = self.resolve(path).relative_to(os.path.realpath(self.root))
         return exclusive(real.as_posix(), self._lock_folder)
 
+    def _folder(self, path: str) -> str:
+        """The real path of a folder, "" being the root."""
+        return str(self.resolve(path)) if path else os.path.realpath(self.root)
+
     def _note(self, path: str) -> Path:
         """The real path of what may be a note: nothing else is ever read or written here."""
+        relative = self._named_as_note(path)
+        real = self.resolve(relative)
+        if (rule := ignoring_rule(os.path.realpath(self.root), relative)) is not None:
+            raise InvalidArgument(
+                "path",
+                f"{relative} is {rule.reason}",
+                hint=f"Choose another path, or change {rule.source}: what it leaves out is not indexed.",
+            )
+        return real
+
+    def _named_as_note(self, path: str) -> NotePath:
+        """The path, if the scan would take a file of this name."""
         relative = self.note_path(path)
         if not relative.lower().endswith(".md"):
             raise InvalidArgument(
@@ -246,7 +262,27 @@ class FileService:
                 f"{relative} is left out of the project",
                 hint="Hidden names, node_modules and temporary files of editors hold no notes.",
             )
-        return self.resolve(relative)
+        return relative
+
+    def _read(self, path: NotePath, real: str, *, flags: int = 0) -> tuple[bytes, FileState]:
+        """Read until the file holds still; see `read`."""
+        try:
+            for _ in range(_READ_TRIES):
+                data, before, after = _read_once(real, flags)
+                if not stat.S_ISREG(before.st_mode):
+                    raise FileProblem(path, f"{path} is not a regular file")
+                if (
+                    before.st_mtime_ns == after.st_mtime_ns
+                    and before.st_size == after.st_size == len(data)
+                ):
+                    return data, _state(path, before)
+        except OSError as error:
+            if error.errno == errno.ELOOP and flags & os.O_NOFOLLOW:
+                return self._read(path, str(self.resolve(path)))
+            raise self._translated(path, error, writing=False) from error
+        raise FileProblem(
+            path, f"{path} is being written by another program", hint="Repeat the call in a moment."
+        )
 
     def _expected(self, path: NotePath, real: Path, expected: str | None) -> os.stat_result:
         """What is there now, after a check that it has the expected bytes."""
@@ -295,95 +331,52 @@ class FileService:
         return FileProblem(path, f"{path} cannot be {verb}: {error.strerror or error}")
 
 
-def _read_once(real: Path) -> tuple[bytes, os.stat_result, os.stat_result]:
-    # Without O_NONBLOCK a named pipe would hold us for ever.
-    fd = os.open(real, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+class NoteReader:
+    """Reads the notes that a scan found; made by `FileService.reader`.
+
+    The way to a folder is resolved once, when its first note is read, and a note is opened without
+    following a link; only a note that is a link is resolved by itself. The ignore files are not asked: the
+    scan did that.
+    """
+
+    def __init__(
+        self,
+        named_as_note: Callable[[str], NotePath],
+        resolve_folder: Callable[[str], str],
+        read: Callable[..., tuple[bytes, FileState]],
+    ) -> None:
+        self._named_as_note = named_as_note
+        self._resolve_folder = resolve_folder
+        self._read = read
+        self._folders: dict[str, str] = {}
+
+    def read(self, path: NotePath) -> tuple[bytes, FileState]:
+        """As `FileService.read`; raises the same."""
+        path = self._named_as_note(path)
+        folder, _, name = path.rpartition("/")
+        real = self._folders.get(folder)
+        if real is None:
+            real = self._folders[folder] = self._resolve_folder(folder)
+        return self._read(path, f"{real}/{name}", flags=os.O_NOFOLLOW)
+
+
+def _read_once(real: str, flags: int) -> tuple[bytes, os.stat_result, os.stat_result]:
+    """The bytes, with the state before and after; no bytes of what is no regular file."""
+    # Without O_NONBLOCK the opening of a named pipe would wait for a writer for ever.
+    fd = os.open(real, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
     try:
         before = os.fstat(fd)
         if not stat.S_ISREG(before.st_mode):
             return b"", before, before
-        chunks = []
-        while chunk := os.read(fd, max(before.st_size + 1, 65_536)):
-            chunks.append(chunk)
-        return b"".join(chunks), before, os.fstat(fd)
+        data = os.read(fd, before.st_size + 1)
+        if len(data) != before.st_size:  # it changes, or the system gives it in pieces
+            chunks = [data]
+            while chunk := os.read(fd, 65_536):
+                chunks.append(chunk)
+            data = b"".join(chunks)
+        return data, before, os.fstat(fd)
     finally:
         os.close(fd)
-
-
-@contextlib.contextmanager
-def _temporary_file(
-    folder: Path, data: bytes, *, like: os.stat_result | None = None
-) -> Iterator[tuple[int, Path]]:
-    """A flushed file with these bytes, gone at the end unless it was renamed. Yields descriptor and path."""
-    temp = folder / f".{os.urandom(8).hex()}.tmp"
-    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(fd, view) :]
-        if like is not None:
-            if os.geteuid() == 0 or like.st_gid != os.fstat(fd).st_gid:
-                with contextlib.suppress(PermissionError):  # only root gives files away
-                    os.fchown(fd, like.st_uid if os.geteuid() == 0 else -1, like.st_gid)
-            os.fchmod(fd, stat.S_IMODE(like.st_mode))
-        os.fsync(fd)
-        yield fd, temp
-    finally:
-        os.close(fd)
-        with contextlib.suppress(OSError):  # renamed; or the first failure is the one to tell
-            temp.unlink()
-
-
-def _give_free_name(temp: Path, target: Path) -> None:
-    """Rename that never replaces. Raises FileExistsError when the name is taken."""
-    try:
-        os.link(temp, target)
-    except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
-            raise
-    else:
-        temp.unlink()
-        return
-    # No hard links here (FAT, some network drives): take the name with an empty file first.
-    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
-    try:
-        temp.replace(target)
-    except OSError:
-        target.unlink()
-        raise
-
-
-def _make_folders(folder: Path, made: list[Path]) -> None:
-    """Make a folder and its missing parents; `made` collects them, outermost first."""
-    missing = []
-    while not folder.is_dir():
-        missing.append(folder)
-        folder = folder.parent
-    for new in reversed(missing):
-        try:
-            new.mkdir()
-        except FileExistsError:
-            if not new.is_dir():
-                raise
-            continue  # another writer made it just now
-        made.append(new)
-        _sync_folder(new.parent)
-
-
-def _remove_folders(made: list[Path]) -> None:
-    for folder in reversed(made):
-        with contextlib.suppress(OSError):  # someone else may use it already
-            folder.rmdir()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename survive a power cut. Some file systems cannot sync a folder: then it is up to them."""
-    with contextlib.suppress(OSError):
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
 
 
 def _read_only(path: NotePath) -> ReadOnly:

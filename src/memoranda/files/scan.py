@@ -1,8 +1,9 @@
-"""What is in the folder of notes, without reading a file.
+"""What is in the folder of notes, without reading a note.
 
 The scan is a loop, not a recursion, over `os.scandir`: a name costs about a microsecond, a note one
-`stat`. Real files come first, symbolic links after them in path order, so that a note has one path
-whatever the order of the folder: the real one when it is in the project, else the first link to it.
+`stat`. Real files come first, symbolic links after them in path order, links to folders before links to
+notes, so that a note has one path whatever the order of the folder: the real one when it is in the project,
+else the first link to it. Ignore files are read when their folder is listed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from operator import attrgetter
 from pathlib import Path
 
 from memoranda.errors import RootMissing
+from memoranda.files.ignore import IGNORE_FILES, NO_RULES, Rules
+from memoranda.files.ignore_files import read_rules
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState, RootIdentity, Scan, SkipCause, Skipped
 
@@ -44,13 +47,14 @@ def nanoseconds(value: int) -> int:
 
 
 def scan_folder(root: Path, *, skips: Sequence[str] = ()) -> Scan:
-    """All notes below a folder, sorted by path. Touches the disk, writes nothing, reads no file.
+    """All notes below a folder, sorted by path. Touches the disk, writes nothing, reads ignore files only.
 
     A note is a regular file whose name ends in `.md` (any case). Left out without a word: hidden
     folders, other files, editors' backup and temporary files, what vanishes meanwhile. Left out
-    and listed in `skipped`: hidden notes, names that are not Unicode, other projects' folders, links
-    that leave the folder, second ways to one file or folder, and what cannot be read
-    (`holds_notes`: the notes known there are not deleted).
+    and listed in `skipped`: notes and folders that an ignore file leaves out, hidden notes, names that
+    are not Unicode, other projects' folders, links that leave the folder, second ways to one file or
+    folder, and what cannot be read (`holds_notes`: the notes known there are not deleted); also an
+    ignore file that is not used, or not whole.
 
     Args:
         root: the project's folder; may itself be a symbolic link.
@@ -66,9 +70,10 @@ def scan_folder(root: Path, *, skips: Sequence[str] = ()) -> Scan:
             is_empty = all(entry.name.startswith(".") for entry in entries)
     except OSError as error:
         raise _root_missing(root, error) from error
-    walk.folder("")
+    walk.folder("", NO_RULES)
     while walk.links:
-        walk.link(heappop(walk.links))
+        _, path, rules = heappop(walk.links)
+        walk.link(path, rules)
     walk.files.sort(key=attrgetter("path"))
     walk.skipped.sort(key=attrgetter("path"))
     identity = RootIdentity(status.st_dev, inode_number(status), is_empty)
@@ -83,20 +88,25 @@ class _Walk:
         self.skips = skips
         self.files: list[FileState] = []
         self.skipped: list[Skipped] = []
-        self.links: list[str] = []  # a heap
+        self.links: list[tuple[bool, str, Rules]] = []  # a heap, what may lead to folders first
         self._folders: dict[tuple[int, int], str] = {}  # (device, inode) -> prefix
         self._by_inode: dict[int, list[NotePath]] = {}
         self._indexed = 0  # how many of `files` are in `_by_inode`
 
-    def folder(self, start: str) -> None:
-        """Take in a folder and all folders below it."""
-        waiting = [start]
+    def folder(self, start: str, rules: Rules) -> None:
+        """Take in a folder and all folders below it that no rule leaves out.
+
+        Args:
+            start: its prefix.
+            rules: those of the folders above it.
+        """
+        waiting = [(start, rules)]
         while waiting:
-            prefix = waiting.pop()
+            prefix, rules = waiting.pop()
             try:
                 with os.scandir(f"{self.root}/{prefix}") as entries:
                     if self._is_new_folder(prefix):
-                        self._entries(entries, prefix, waiting)
+                        self._entries(entries, prefix, rules, waiting)
             except (FileNotFoundError, NotADirectoryError):
                 if not prefix:
                     raise RootMissing(self.root, f"The folder {self.root} vanished") from None
@@ -115,14 +125,24 @@ class _Walk:
         return known == prefix
 
     def _entries(
-        self, entries: Iterable[os.DirEntry[str]], prefix: str, waiting: list[str]
+        self,
+        entries: Iterable[os.DirEntry[str]],
+        prefix: str,
+        rules: Rules,
+        waiting: list[tuple[str, Rules]],
     ) -> None:
         append, keep = self.files.append, self._is_unicode
+        first = len(self.files)
+        folders: list[str] = []
+        links: list[str] = []
+        ignore_files: list[str] = []
         for entry in entries:
             name = entry.name
             is_note = name.endswith(".md") or name[-3:].lower() == ".md"
             if name[0] == "." or (is_note and name.startswith("~$")):
-                if is_note and not name.startswith(("._", ".#", "~$")):
+                if name in IGNORE_FILES:
+                    ignore_files.append(name)
+                elif is_note and not name.startswith(("._", ".#", "~$")):
                     self._skip(prefix + name, "hidden", SkipCause.HIDDEN)
                 continue
             path = prefix + name
@@ -141,16 +161,45 @@ class _Walk:
                         )
                 elif entry.is_symlink():
                     if name.isascii() or keep(path):
-                        heappush(self.links, path)
+                        links.append(path)
                 elif entry.is_dir(follow_symlinks=False):
                     if (name.isascii() or keep(path)) and self._is_wanted(path, name):
-                        waiting.append(path + "/")
+                        folders.append(name)
                 elif is_note:
                     self._skip(path, "not a regular file", SkipCause.KIND)
             except FileNotFoundError:
                 continue
             except OSError as error:
                 self._skip(path, _reason(error), SkipCause.UNREADABLE)
+        for name in sorted(ignore_files, key=IGNORE_FILES.index):
+            rules = self._with_file(rules, prefix, name)
+        for path in links:
+            heappush(self.links, (path[-3:].lower() == ".md", path, rules))
+        if not rules:
+            waiting += [(f"{prefix}{name}/", rules) for name in folders]
+            return
+        self.files[first:] = [
+            state
+            for state in self.files[first:]
+            if not self._is_ignored(state.path, state.path[len(prefix) :], rules)
+        ]
+        waiting += [
+            (f"{prefix}{name}/", rules.below(name))
+            for name in folders
+            if not self._is_ignored(prefix + name, name, rules, is_folder=True)
+        ]
+
+    def _with_file(self, rules: Rules, prefix: str, name: str) -> Rules:
+        found = read_rules(self.root, prefix, name)
+        if found.trouble:
+            self._skip(prefix + name, found.trouble, SkipCause.RULE)
+        return rules.and_(found.rules)
+
+    def _is_ignored(self, path: str, name: str, rules: Rules, *, is_folder: bool = False) -> bool:
+        rule = rules.ignoring(name, is_folder=is_folder)
+        if rule is not None:
+            self._skip(path, rule.reason, SkipCause.IGNORED)
+        return rule is not None
 
     def _is_wanted(self, path: str, name: str) -> bool:
         if path in self.skips:
@@ -161,14 +210,20 @@ class _Walk:
             return True
         return False
 
-    def link(self, path: str) -> None:
-        """Follow a symbolic link once, unless it leaves the project or leads to what is known."""
-        is_note = path[-3:].lower() == ".md"
+    def link(self, path: str, rules: Rules) -> None:
+        """Follow a symbolic link once, unless it leaves the project or leads to what is known.
+
+        Args:
+            path: of the link.
+            rules: those of the link's folder: it is left out by its own name, not by its target's.
+        """
+        name = path[path.rfind("/") + 1 :]
+        is_note = name[-3:].lower() == ".md"
         real = os.path.realpath(f"{self.root}/{path}")
         try:
             status = os.stat(real)  # noqa: PTH116
         except FileNotFoundError:
-            if is_note:
+            if is_note and not self._is_ignored(path, name, rules):
                 self._skip(path, "a link to nothing", SkipCause.LINK)
             return
         except OSError as error:
@@ -177,6 +232,8 @@ class _Walk:
         is_folder = stat.S_ISDIR(status.st_mode)
         if not is_folder and not is_note:
             return
+        if self._is_ignored(path, name, rules, is_folder=is_folder):
+            return
         if real != self.root and not real.startswith(self.root + "/"):
             self._skip(path, "a link out of the project", SkipCause.LINK)
             return
@@ -184,7 +241,7 @@ class _Walk:
         if any(target == skip or target.startswith(skip + "/") for skip in self.skips):
             self._skip(path, "a link into another project's folder", SkipCause.LINK)
         elif is_folder:
-            self.folder(path + "/")
+            self.folder(path + "/", rules.below(name))
         elif not stat.S_ISREG(status.st_mode):
             self._skip(path, "not a regular file", SkipCause.KIND)
         elif (known := self._known_file(status)) is not None:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memoranda.errors import MemorandaError
-from memoranda.mcp.declarations import OUTPUT_FORMAT, Declaration
+from memoranda.errors import DatabaseDamaged, MemorandaError
+from memoranda.mcp.declarations import OUTPUT_FORMAT, Answer, Declaration
 from memoranda.mcp.errors import Unexpected, error_data, error_text
 from memoranda.mcp.parameters import parse
 from memoranda.mcp.session import Session
@@ -33,7 +33,7 @@ async def call(declaration: Declaration, session: Session, arguments: Mapping[st
     try:
         values = parse(declaration.all_params, arguments)
         del values[OUTPUT_FORMAT.name]
-        answer = await declaration.run(session, values)
+        answer = await _run(declaration, session, values)
         if as_json:
             return _json_reply(answer.data())
         text = answer.text()
@@ -45,6 +45,16 @@ async def call(declaration: Declaration, session: Session, arguments: Mapping[st
 
         logger.exception("{} failed", declaration.name)
         return _error_reply(Unexpected(declaration.name), as_json=as_json)
+
+
+async def _run(declaration: Declaration, session: Session, values: dict[str, Any]) -> Answer:
+    """Run it; what only reads is run again when the index turned out damaged: it is made anew by then."""
+    try:
+        return await declaration.run(session, values)
+    except DatabaseDamaged:
+        if not declaration.read_only:
+            raise
+        return await declaration.run(session, values)
 
 
 def _error_reply(error: MemorandaError, *, as_json: bool) -> Reply:

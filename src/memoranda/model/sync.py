@@ -49,6 +49,15 @@ class KnownFile:
     checksum: str
     missing_since: datetime | None = None
 
+    def is_as_in(self, state: FileState) -> bool:
+        """Whether a file in this state need not be read: it has the size, times and inode it had."""
+        return (
+            self.mtime_ns == state.mtime_ns
+            and self.size == state.size
+            and self.ctime_ns == state.ctime_ns
+            and self.inode == state.inode
+        )
+
 
 class SkipCause(StrEnum):
     """Why something in the folder is not indexed."""
@@ -57,6 +66,8 @@ class SkipCause(StrEnum):
     """A rule of an ignore file says so: what the index knows there leaves it at once."""
     UNREADABLE = "unreadable"
     """Nobody knows what is there: what the index knows there is kept."""
+    RULE = "rule"
+    """An ignore file that is not used, or not all of it."""
     HIDDEN = "hidden"
     LINK = "link"
     NAME = "name"

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import assert_never
 
+from memoranda.model.address import NotePath
 from memoranda.model.note import (
     IncomingRelation,
     NoteRef,
@@ -140,6 +141,9 @@ class ProjectInfo:
         last_full_sync: end of the last sync of any process that changed or first checked something.
         broken: notes with a fault in their frontmatter, by path.
         notice: what happened to the database at opening ("" if nothing): set aside and why.
+        missing: notes that are kept although their files are missing, the longest first, at most 100 of
+            `missing_total`; `missing_reason` says why they are kept ("": their folder cannot be read).
+        last_check: when the whole database was last found sound.
     """
 
     project: Project
@@ -151,6 +155,10 @@ class ProjectInfo:
     broken: tuple[NoteRef, ...] = ()
     failures: tuple[FileFailure, ...] = ()
     notice: str = ""
+    missing: tuple[NotePath, ...] = ()
+    missing_total: int = 0
+    missing_reason: str = ""
+    last_check: datetime | None = None
 
     @property
     def status(self) -> str:

@@ -93,5 +93,9 @@ def info_data(info: ProjectInfo) -> dict[str, Any]:
         "problems_total": len(info.broken),
         "skipped": [{"path": item.path, "reason": item.reason} for item in state.skipped[:_MOST]],
         "skipped_total": len(state.skipped),
+        "missing": list(info.missing[:_MOST]),
+        "missing_total": info.missing_total,
+        "missing_reason": info.missing_reason,
+        "last_integrity_check": moment(info.last_check),
         "notice": info.notice,
     }

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
-from sqlalchemy import bindparam, delete, insert, null, select, text, union_all, update
+from sqlalchemy import bindparam, delete, func, insert, null, select, text, union_all, update
 
 from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
@@ -46,7 +46,7 @@ _CLAIMS = union_all(  # an OR of the two would use neither index
 )
 _LAST_ID = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
 _BY_ID = entity.c.id == bindparam("target")
-_VACATE_PERMALINK = update(entity).where(_BY_ID).values(permalink=None)
+_VACATE_PERMALINK = update(entity).where(_BY_ID).values(permalink=null())
 _VACATE_BOTH = _VACATE_PERMALINK.values(file_path=bindparam("nowhere"))
 _SET_PERMALINK = update(entity).where(_BY_ID).values(permalink=bindparam("new"))
 _INSERT = insert(entity)
@@ -69,6 +69,14 @@ _RESTATE = (
     .values(ctime_ns=bindparam("new_ctime"), inode=bindparam("new_inode"), missing_since=null())
 )
 _MISS = update(entity).where(_BY_ID).values(missing_since=bindparam("since"))
+_IS_MISSING = _MINE & entity.c.missing_since.is_not(None)
+_MISSING_COUNT = select(func.count()).where(_IS_MISSING)
+_MISSING = (
+    select(entity.c.file_path, entity.c.missing_since)
+    .where(_IS_MISSING)
+    .order_by(entity.c.missing_since, entity.c.file_path)
+    .limit(bindparam("most"))
+)
 _DELETE = delete(entity).where(entity.c.id.in_(many("values")))
 
 
@@ -182,6 +190,15 @@ class EntityRepository(ProjectScoped):
     def miss(self, ids: Iterable[int], since: datetime | None) -> None:
         """Remember since when the files of these notes are missing; None: they are back."""
         self._each(_MISS, [{"target": i, "since": since} for i in ids])
+
+    def missing_count(self) -> int:
+        """How many notes are kept though their files are missing."""
+        return int(self._conn.execute(_MISSING_COUNT, {"project": self._project_id}).scalar_one())
+
+    def missing(self, limit: int) -> list[tuple[NotePath, datetime]]:
+        """Paths of notes whose files are missing, and since when (UTC): oldest first, then by path."""
+        rows = self._conn.execute(_MISSING, {"project": self._project_id, "most": limit})
+        return [(NotePath(path), since.replace(tzinfo=UTC)) for path, since in rows]
 
     def forget_contents(self) -> None:
         """Make every file look changed, so that the next sync reads all of them again; ids stay."""

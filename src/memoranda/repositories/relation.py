@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, delete, insert, select, union_all, update
+from sqlalchemy import bindparam, delete, func, insert, select, union_all, update
 
 from memoranda.db.tables import entity, link, relation
 from memoranda.model.address import NotePath, Permalink
@@ -25,7 +25,10 @@ _SOURCES_OF_NAMES = union_all(  # an OR of the three would use none of their ind
     )
 )
 _SOURCES_OF_TARGETS = select(link.c.entity_id).where(link.c.to_id.in_(many("values")))
-_ANY_CLEAN = select(entity.c.id).where(_MINE, entity.c.links_dirty.is_(False)).limit(1)
+_COUNTS = select(  # two indexes; to look for a row that is not dirty would read them all
+    select(func.count()).where(_MINE).scalar_subquery(),
+    select(func.count()).where(_MINE, entity.c.links_dirty).scalar_subquery(),
+)
 _DIRTY = select(entity.c.id, entity.c.file_path, entity.c.permalink).where(
     _MINE, entity.c.links_dirty
 )
@@ -181,7 +184,8 @@ class RelationRepository(ProjectScoped):
 
     def has_clean_notes(self) -> bool:
         """Whether any note's links were resolved already."""
-        return self._conn.execute(_ANY_CLEAN, {"project": self._project_id}).first() is not None
+        notes, dirty = self._conn.execute(_COUNTS, {"project": self._project_id}).one()
+        return bool(notes > dirty)
 
     def dirty(self, most: int) -> dict[int, tuple[NotePath, Permalink]]:
         """At most so many of the notes whose links are to be resolved, by id."""

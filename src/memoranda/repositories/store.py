@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import BindParameter, Executable, bindparam
+from sqlalchemy import BindParameter, Delete, Executable, Insert, Update, bindparam
 from sqlalchemy.engine import Connection, Engine
 
 from memoranda.db.engine import begin_read, begin_write
 from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem
 from memoranda.ports import Clock
+from memoranda.repositories.bulk import run_each
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -30,6 +31,7 @@ U = TypeVar("U")
 _ATTEMPTS = 3
 _BACKOFF_S = 0.1
 _IN_LIMIT = 5000
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes an encoder every time
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,11 @@ class ProjectScoped:
         self._project_id = tx.project_id
         self._now = tx.now
 
-    def _each(self, statement: Executable, rows: Sequence[Mapping[str, object]]) -> None:
+    def _each(
+        self, statement: Insert | Update | Delete, rows: Sequence[Mapping[str, object]]
+    ) -> None:
         """Run a statement once a row; no rows are no statement."""
-        if rows:
-            self._conn.execute(statement, list(rows))
+        run_each(self._conn, statement, rows)
 
     def _in(self, statement: Executable, values: Iterable[object]) -> None:
         """Run a statement that ends in `IN (:values)` for as many values as there are."""
@@ -63,6 +66,11 @@ class ProjectScoped:
 def many(name: str) -> BindParameter[Any]:
     """The parameter of an `IN (...)` in a statement that is built once."""
     return bindparam(name, expanding=True)
+
+
+def as_json(value: object) -> str:
+    """A value as columns of JSON hold it."""
+    return _ENCODE(value)
 
 
 def texts(stored: str) -> tuple[str, ...]:

@@ -7,8 +7,6 @@ in which they came (ids and first-seen times aside).
 
 from __future__ import annotations
 
-import json
-import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,7 +21,8 @@ from memoranda.repositories.names import NameRepository
 from memoranda.repositories.project import INDEX_VERSION, ProjectRepository
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
-from memoranda.repositories.store import Store, Tx
+from memoranda.repositories.store import Store, Tx, as_json
+from memoranda.services.external_ids import external_ids
 from memoranda.services.items import indexed_note
 from memoranda.services.link_resolver import resolve_links
 from memoranda.services.linking import Name, link_keys, names_of
@@ -157,7 +156,11 @@ def apply(
         tx.conn,
         (
             indexed_note(
-                entry.entity_id, entry.note.parsed, items[entry.entity_id], _dates(entry.note)
+                entry.entity_id,
+                entry.note.parsed,
+                items[entry.entity_id],
+                _dates(entry.note),
+                is_new=entry.old is None,
             )
             for entry in entries
         ),
@@ -298,6 +301,7 @@ def _write_entities(
 ) -> None:
     new: list[dict[str, object]] = []
     old: list[dict[str, object]] = []
+    external = iter(external_ids(tx.now, sum(entry.old is None for entry in entries)))
     for entry in entries:
         parsed, state = entry.note.parsed, entry.note.state
         created, modified = _dates(entry.note)
@@ -307,7 +311,7 @@ def _write_entities(
             "note_type": parsed.note_type,
             "file_path": state.path,
             "permalink": permalinks[state.path],
-            "entity_metadata": json.dumps(dict(parsed.frontmatter), ensure_ascii=False),
+            "entity_metadata": as_json(dict(parsed.frontmatter)),
             "content": parsed.content,
             "mtime": state.mtime_ns / 1e9,
             "size": state.size,
@@ -318,19 +322,19 @@ def _write_entities(
             "inode": state.inode,
             "note_created": created,
             "note_modified": modified,
-            "tags": json.dumps(parsed.tags, ensure_ascii=False),
-            "aliases": json.dumps(parsed.aliases, ensure_ascii=False),
+            "tags": as_json(parsed.tags),
+            "aliases": as_json(parsed.aliases),
             "wanted_permalink": entry.claim.wanted,
             "permalink_class": int(entry.claim.strength),
             "hashed_permalink": entry.claim.hashed,
             "encoding": entry.note.encoding,
-            "problems": json.dumps(parsed.problems, ensure_ascii=False),
+            "problems": as_json(parsed.problems),
             "links_dirty": True,
             "missing_since": None,
         }
         if entry.old is None:
             row |= {
-                "external_id": str(uuid.uuid4()),
+                "external_id": next(external),
                 "project_id": tx.project_id,
                 "created_at": tx.now,
             }

@@ -29,6 +29,8 @@ def indexed_note(
     parsed: ParsedNote,
     observation_ids: Sequence[int],
     dates: tuple[datetime, datetime],
+    *,
+    is_new: bool = False,
 ) -> IndexedNote:
     """The rows of a note: itself, its passages, observations, and explicit relations where they stand."""
     items = [
@@ -66,7 +68,7 @@ def indexed_note(
         for link in parsed.links
         if link.relation_type != "links_to" and not link.is_attachment
     ]
-    return IndexedNote(entity_id, parsed.note_type, dates[0], dates[1], items)
+    return IndexedNote(entity_id, parsed.note_type, *dates, items, is_new)
 
 
 def short_headings(path: tuple[str, ...]) -> tuple[str, ...]:

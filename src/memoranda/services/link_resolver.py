@@ -6,7 +6,6 @@ is in the database, so an interrupted sync goes on where it stopped. Spec 8.7 (r
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 
@@ -14,6 +13,8 @@ from memoranda.model.address import NotePath, Permalink, normalized_target
 from memoranda.repositories.names import NameRepository
 from memoranda.repositories.relation import RelationRepository, StoredLink, StoredRelation
 from memoranda.repositories.store import Store, Tx, in_chunks
+from memoranda.services.collector import collector_paused
+from memoranda.services.external_ids import external_ids
 from memoranda.services.linking import Candidate, LinkKeys, Meaning, NameKind, choose
 
 _NOTES_AT_ONCE = 1000
@@ -35,7 +36,8 @@ class LinkResolver:
         """
         resolved = 0
         while ids := await self._store.read(_waiting):
-            resolved += await self._store.write(partial(resolve_links, ids=ids))
+            with collector_paused():
+                resolved += await self._store.write(partial(resolve_links, ids=ids))
         return resolved
 
 
@@ -111,6 +113,7 @@ def _derive(
             del wanted[row.from_id][key]
         else:
             gone.append(row)
+    external = iter(external_ids(tx.now, sum(map(len, wanted.values()))))
     reusable = {(row.from_id, row.to_name, row.relation_type): row for row in gone}
     fresh: list[dict[str, object]] = []
     kept: list[dict[str, object]] = []
@@ -119,7 +122,7 @@ def _derive(
             to_name = normalized_target(link.target)
             old = reusable.pop((from_id, to_name, link.relation_type), None)
             row_values: dict[str, object] = {
-                "external_id": old.external_id if old else str(uuid.uuid4()),
+                "external_id": old.external_id if old else next(external),
                 "from_id": from_id,
                 "to_id": to_id,
                 "to_name": to_name,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import uuid
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +9,8 @@ from memoranda.model.address import NotePath, Permalink, slug
 from memoranda.model.note import Observation, ParsedNote
 from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.observation import ObservationRepository, StoredObservation
-from memoranda.repositories.store import Tx
+from memoranda.repositories.store import Tx, as_json
+from memoranda.services.external_ids import external_ids
 from memoranda.services.items import short_headings
 
 _SLUGGED_CHARACTERS = 200
@@ -64,6 +63,7 @@ def write_observations(
     ids: dict[int, list[int]] = {}
     total = sum(len(parsed.observations) for _, parsed, _ in notes)
     next_id = EntityRepository(tx).allocate_ids("observation") if total else 0
+    external = iter(external_ids(tx.now, total - len(kept_ids)))
     for entity_id, parsed, _ in notes:
         unique = observation_permalinks(permalinks[parsed.path], parsed.observations)
         ids[entity_id] = []
@@ -82,7 +82,7 @@ def write_observations(
                 fresh.append(
                     {
                         "id": row_id,
-                        "external_id": str(uuid.uuid4()),
+                        "external_id": next(external),
                         "entity_id": entity_id,
                         "project_id": tx.project_id,
                         "created_at": tx.now,
@@ -152,16 +152,12 @@ def _read_values(one: Observation) -> dict[str, object]:
         "content": one.content,
         "category": one.category,
         "context": one.context,
-        "tags": _json(one.tags),
+        "tags": as_json(one.tags),
         "line": one.line,
         "end_line": one.end_line,
         "block_id": one.block_id,
-        "attributes": _json(dict(one.attributes)) if one.attributes else None,
-        "heading_path": _json(short_headings(one.heading_path)) if one.heading_path else None,
+        "attributes": as_json(dict(one.attributes)) if one.attributes else None,
+        "heading_path": as_json(short_headings(one.heading_path)) if one.heading_path else None,
         "parent": one.parent or None,
         "parent_line": one.parent_line or None,
     }
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)

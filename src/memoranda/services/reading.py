@@ -1,15 +1,21 @@
-"""Bytes of a file to what the index and the front ends need of it. Pure but for the log."""
+"""Bytes of a file to what the index and the front ends need of it. Pure.
+
+A process that only reads imports this and no storage.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from memoranda.files.file_service import checksum
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.markdown.source import decode
 from memoranda.model.note import ParsedNote, SourceText
 from memoranda.model.sync import FileState, KnownFile
-from memoranda.services.entity import NoteInput
+
+if TYPE_CHECKING:
+    from memoranda.services.entity import NoteInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +29,14 @@ class ReadNote:
 
     def as_input(self) -> NoteInput:
         """The same, on its way into the index whatever is there."""
+        from memoranda.services.entity import NoteInput
+
         return NoteInput(self.parsed, self.source.encoding, self.state, self.checksum)
 
     def as_seen(self, seen: KnownFile | None) -> NoteInput:
         """The same, only if the index is still as the sync saw it."""
+        from memoranda.services.entity import NoteInput
+
         return NoteInput(
             self.parsed, self.source.encoding, self.state, self.checksum, seen, is_guarded=True
         )

@@ -26,10 +26,18 @@ def is_tripped(failure: FileFailure | None, checksum: str) -> bool:
 
 
 def strike(
-    before: FileFailure | None, path: NotePath, reason: str, kind: FailureKind, checksum: str = ""
+    before: FileFailure | None,
+    path: NotePath,
+    reason: str,
+    kind: FailureKind,
+    checksum: str = "",
+    *,
+    is_fatal: bool = False,
 ) -> FileFailure:
-    """The failure to remember after one more."""
+    """The failure to remember after one more; a fatal one counts as all of them."""
     again = before is not None and before.kind is kind and before.checksum == checksum
     count = before.count + 1 if before is not None and again else 1
+    if is_fatal:
+        count = max(count, STRIKES)
     failure = FileFailure(path, reason, kind, checksum, count)
     return replace(failure, tripped=is_tripped(failure, checksum))

@@ -14,8 +14,9 @@ from functools import partial
 from loguru import logger
 
 from memoranda.errors import MemorandaError, NotReady
-from memoranda.model.sync import Progress, SyncPhase, SyncReport, SyncState
+from memoranda.model.sync import FailureKind, Progress, SyncPhase, SyncReport, SyncState
 from memoranda.ports import Clock, ProgressSink
+from memoranda.sync.integrity import IntegrityCheck
 from memoranda.sync.sync_service import SyncService
 
 TRUSTED_S = 5.0
@@ -26,10 +27,14 @@ PATIENCE_S = 1.0
 class SyncCoordinator:
     """Owns the syncs of one project in this process."""
 
-    def __init__(self, name: str, sync: SyncService, clock: Clock) -> None:
+    def __init__(
+        self, name: str, sync: SyncService, integrity: IntegrityCheck, clock: Clock
+    ) -> None:
         self._name = name
         self._sync = sync
+        self._integrity = integrity
         self._clock = clock
+        self._is_long_lived = False
         self._state = SyncState()
         self._running: asyncio.Task[SyncReport] | None = None
         self._trusted_until: float | None = None
@@ -41,7 +46,11 @@ class SyncCoordinator:
         return self._state
 
     def start(self) -> None:
-        """Begin the first sync in the background, unless one ran or runs, or the end has come."""
+        """Begin the first sync in the background, unless one ran or runs, or the end has come.
+
+        For a server: from now on the index is also checked after a sync when that is due.
+        """
+        self._is_long_lived = True
         if self._trusted_until is None and self._running is None and not self._stopped:
             self._begin(None)
 
@@ -114,6 +123,8 @@ class SyncCoordinator:
         match task.exception():
             case None:
                 report = task.result()
+                faults = any(one.kind is FailureKind.FAULT for one in report.failures)
+                self._check(is_suspected=faults)
                 self._state = SyncState(SyncPhase.READY, None, self._clock.now(), None, report)
                 if report.changes:
                     logger.info(
@@ -133,6 +144,11 @@ class SyncCoordinator:
             case error:
                 logger.opt(exception=error).error("Project {}: the sync failed", self._name)
                 self._fail(f"{type(error).__name__} during the sync; the log has the details")
+                self._check(is_suspected=True)
+
+    def _check(self, *, is_suspected: bool) -> None:
+        if self._is_long_lived and not self._stopped:
+            self._integrity.begin(is_suspected=is_suspected)
 
     def _fail(self, message: str) -> None:
         self._state = replace(

@@ -84,7 +84,7 @@ def diff(known: Iterable[KnownFile], scan: Scan) -> Delta:
         remembered = by_path.pop(state.path, None)
         if remembered is None:
             new.append(state)
-        elif not _same(remembered, state):
+        elif not remembered.is_as_in(state):
             modified.append(Modified(remembered, state))
         elif remembered.missing_since is not None:
             returned.append(remembered)
@@ -285,15 +285,6 @@ def _spelling(file: _File) -> str:
 
 def _nothing(file: _File) -> None:
     return None
-
-
-def _same(known: KnownFile, state: FileState) -> bool:
-    return (
-        known.mtime_ns == state.mtime_ns
-        and known.size == state.size
-        and known.ctime_ns == state.ctime_ns
-        and known.inode == state.inode
-    )
 
 
 class _Places:

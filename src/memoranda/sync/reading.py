@@ -11,7 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from memoranda.errors import FileProblem, NoteNotFound
+from memoranda.errors import (
+    FileProblem,
+    InvalidArgument,
+    NoteNotFound,
+    OutsideProject,
+    RootMissing,
+)
 from memoranda.files.file_service import checksum
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState
@@ -49,7 +55,7 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class Vanished:
-    """The file is gone since the scan; the next scan knows more."""
+    """The file is gone since the scan, or no longer a note in the project; the next scan knows more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ def read_file(files: ReadsFiles, task: ReadTask, read: ReadOne) -> Outcome:
     """Read, hash and parse one file. Nothing but a program's end is raised."""
     try:
         data, state = files.read(task.path)
-    except NoteNotFound:
+    except (NoteNotFound, RootMissing, OutsideProject, InvalidArgument):
         return Vanished()
     except FileProblem as problem:
         return Unreadable(problem.message.removeprefix(f"{task.path} "))

@@ -8,26 +8,24 @@ that a note written by a tool meanwhile is at worst indexed twice, never taken f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
 from loguru import logger
 
-from memoranda.errors import INDEX_TROUBLE, FileProblem, NoteNotFound
-from memoranda.files.file_service import FileService, checksum
+from memoranda.errors import INDEX_TROUBLE, NoteNotFound
+from memoranda.files.file_service import FileService
 from memoranda.files.scan import scan_folder
 from memoranda.markdown.entity_parser import PARSER_VERSION
-from memoranda.markdown.source import decode
 from memoranda.model.address import NotePath
 from memoranda.model.note import NoteRef
 from memoranda.model.sync import (
     Change,
     Deleted,
-    FileState,
     Hidden,
-    KnownFile,
     Progress,
     Returned,
     Scan,
@@ -36,13 +34,15 @@ from memoranda.model.sync import (
 from memoranda.ports import Clock, ProgressSink
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Store
+from memoranda.services.collector import collector_paused
 from memoranda.services.entity import EntityService, Gone, forget_contents
 from memoranda.services.items import ITEMS_VERSION
 from memoranda.services.link_resolver import LinkResolver
 from memoranda.services.reading import ReadNote, read_note
 from memoranda.sync.brakes import Verdict, judge
 from memoranda.sync.diff import Delta, changes, diff
-from memoranda.sync.kinship import LIKENESS_CHARS, are_alike
+from memoranda.sync.evidence import checksums, relatives
+from memoranda.sync.kinship import LIKENESS_CHARS
 from memoranda.sync.memory import Ending, Memory, remember
 from memoranda.sync.reading import (
     Faulty,
@@ -52,8 +52,8 @@ from memoranda.sync.reading import (
     Tripped,
     Unreadable,
     Vanished,
-    read_file,
 )
+from memoranda.sync.reading_pool import ReadingPool
 from memoranda.sync.tally import Tally, Warnings
 from memoranda.sync.work import Work, batches, unquestioned, work_of
 
@@ -135,6 +135,7 @@ class SyncService:
                 await self._store.write(lambda tx: forget_contents(tx, INDEX_VERSION))
                 memory = await self._store.read(remember)
             plan = await self._plan(memory, scan, verify=verify, accept=accept_deletions)
+            self._warnings.hidden(plan.scan.skipped)
             tally = Tally(memory.failures)
             tally.resolved = await LinkResolver(self._store).resolve_pending()
             await self._apply(plan, tally, progress or _silent)
@@ -153,6 +154,7 @@ class SyncService:
         Raises:
             NoteNotFound: there is no such file.
             FileProblem: it cannot be read.
+            InvalidArgument: a rule leaves it out.
         """
         data, state = await asyncio.to_thread(self._files.read, path)
         note = await asyncio.to_thread(self._read, data, state)
@@ -177,8 +179,8 @@ class SyncService:
         if delta.missing:  # an atomic save or a rename may have hidden a file from a single look
             scan = await self._scan()
             delta = await asyncio.to_thread(diff, memory.files, scan)
-        checksums = await asyncio.to_thread(self._checksums, delta)
-        found = changes(delta, checksums, await self._kin(delta))
+        read = await asyncio.to_thread(checksums, self._files, delta.unread)
+        found = changes(delta, read, await self._relatives(delta))
         missing = [one.known for one in found if isinstance(one, Deleted) and not one.is_left_out]
         verdict = judge(
             missing,
@@ -201,18 +203,7 @@ class SyncService:
             verdict,
         )
 
-    def _checksums(self, delta: Delta) -> dict[NotePath, str]:
-        """Of the files that may be a note that moved."""
-        found: dict[NotePath, str] = {}
-        for state in delta.unread:
-            try:
-                found[state.path] = checksum(self._files.read(state.path)[0])
-            except (FileProblem, NoteNotFound):
-                continue  # it fails again, and is counted, when it is to be indexed
-        return found
-
-    async def _kin(self, delta: Delta) -> set[tuple[int, NotePath]]:
-        """The pairs of a missing note and a new file that have most of their lines in common."""
+    async def _relatives(self, delta: Delta) -> set[tuple[int, NotePath]]:
         pairs = delta.maybe_kin
         if not pairs:
             return set()
@@ -220,22 +211,7 @@ class SyncService:
         bodies = await self._store.read(
             lambda tx: NoteRefRepository(tx).openings(ids, LIKENESS_CHARS)
         )
-        return await asyncio.to_thread(self._alike, pairs, bodies)
-
-    def _alike(
-        self,
-        pairs: Sequence[tuple[KnownFile, FileState]],
-        bodies: Mapping[int, str],
-    ) -> set[tuple[int, NotePath]]:
-        found: set[tuple[int, NotePath]] = set()
-        for file, state in pairs:
-            try:
-                text = decode(self._files.read(state.path)[0]).text
-            except (FileProblem, NoteNotFound):
-                continue
-            if are_alike(bodies.get(file.entity_id, ""), text):
-                found.add((file.entity_id, state.path))
-        return found
+        return await asyncio.to_thread(relatives, self._files, pairs, bodies)
 
     async def _apply(self, plan: _Plan, tally: Tally, progress: ProgressSink) -> None:
         """Read and write batch after batch; deletions go with the last one."""
@@ -243,26 +219,30 @@ class SyncService:
         total, done = len(plan.work), 0
         started = self._clock.monotonic()
         progress(Progress(0, total))
-        reading = asyncio.create_task(self._read_all(parts[0], tally))
-        try:
-            for number, part in enumerate(parts, 1):
-                outcomes = await reading
-                if number < len(parts):
-                    reading = asyncio.create_task(self._read_all(parts[number], tally))
-                notes = self._notes(part, outcomes, tally)
-                gone = plan.gone if number == len(parts) else ()
-                await self._write(notes, gone, tally, resolve=len(parts) == 1)
+        async with (
+            self._pool(plan.work) as pool,
+            aclosing(_read_parts(pool, parts, tally)) as read,
+        ):
+            async for number, outcomes in read:
+                part = parts[number]
+                gone = plan.gone if number + 1 == len(parts) else ()
+                with collector_paused():
+                    notes = self._notes(part, outcomes, tally)
+                    await self._write(notes, gone, tally, resolve=len(parts) == 1)
                 done += len(part)
                 progress(Progress(done, total, self._clock.monotonic() - started))
-        finally:
-            reading.cancel()
         if len(parts) > 1:
             tally.resolved += await LinkResolver(self._store).resolve_pending()
 
-    async def _read_all(self, part: Sequence[Work], tally: Tally) -> list[Outcome]:
-        tasks = [work.task(tally.struck.get(work.state.path)) for work in part]
-        return await asyncio.to_thread(
-            lambda: [read_file(self._files, task, self._read) for task in tasks]
+    def _pool(self, work: Sequence[Work]) -> ReadingPool:
+        """Reads the files; those that are only compared with what is known need no second core."""
+        parsed = [one.state.size for one in work if one.is_changed]
+        return ReadingPool(
+            self._root,
+            self._skips,
+            self._read,
+            expected_files=len(parsed),
+            expected_bytes=sum(parsed),
         )
 
     def _notes(
@@ -360,6 +340,27 @@ class SyncService:
                 len(plan.verdict.hold),
                 hold.reason,
             )
+
+
+async def _read_parts(
+    pool: ReadingPool, parts: Sequence[Sequence[Work]], tally: Tally
+) -> AsyncGenerator[tuple[int, list[Outcome]], None]:
+    """The outcomes of each part by its number; other processes read the next part meanwhile.
+
+    A thread of this process does not: the two would only wait for each other.
+    """
+    tasks = [[work.task(tally.struck.get(work.state.path)) for work in part] for part in parts]
+    ahead: asyncio.Task[list[Outcome]] | None = None
+    try:
+        for number in range(len(parts)):
+            outcomes = await (ahead or pool.read(tasks[number]))
+            ahead = None
+            if pool.is_parallel and number + 1 < len(parts):
+                ahead = asyncio.create_task(pool.read(tasks[number + 1]))
+            yield number, outcomes
+    finally:
+        if ahead is not None:
+            ahead.cancel()
 
 
 def _is_older(version: int | None) -> bool:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from loguru import logger
 
 from memoranda.model.address import NotePath
-from memoranda.model.sync import FailureKind, FileFailure, FileState, KnownFile, Scan, SyncReport
+from memoranda.model.sync import (
+    FailureKind,
+    FileFailure,
+    FileState,
+    KnownFile,
+    Scan,
+    Skipped,
+    SyncReport,
+)
 from memoranda.sync.brakes import Verdict
 from memoranda.sync.breaker import strike
+from memoranda.sync.reading_pool import ReadingProcessLost
 from memoranda.sync.work import Work
 
 
@@ -64,9 +73,16 @@ class Tally:
         return failure
 
     def faulty(self, path: NotePath, checksum: str, error: str) -> FileFailure:
-        """A file made the program fail: a strike of the circuit breaker."""
+        """A file made the program fail: a strike of the circuit breaker, or all when a process died."""
         reason = f"{error} while indexing"
-        failure = strike(self.struck.get(path), path, reason, FailureKind.FAULT, checksum)
+        failure = strike(
+            self.struck.get(path),
+            path,
+            reason,
+            FailureKind.FAULT,
+            checksum,
+            is_fatal=error == ReadingProcessLost.__name__,
+        )
         self.failures.append(failure)
         return failure
 
@@ -114,6 +130,16 @@ class Warnings:
 
     def __init__(self) -> None:
         self._said: set[tuple[NotePath, str]] = set()
+        self._hidden: set[str] = set()
+
+    def hidden(self, skipped: Iterable[Skipped]) -> None:
+        """Warn of what cannot be looked into, once while that lasts."""
+        now = {one.path: one.reason for one in skipped if one.holds_notes}
+        for path in sorted(now.keys() - self._hidden):
+            logger.warning(
+                "{} cannot be looked into: {}; the notes known there are kept", path, now[path]
+            )
+        self._hidden = set(now)
 
     def say(self, failure: FileFailure) -> None:
         """Warn of a failure."""

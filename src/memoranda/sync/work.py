@@ -37,6 +37,11 @@ class Work:
         """Whether the row comes from another path."""
         return self.known is not None and self.known.path != self.state.path
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether something speaks for other bytes than those in the index."""
+        return self.known is None or self.is_move or not self.known.is_as_in(self.state)
+
     def task(self, failure: FileFailure | None) -> ReadTask:
         """How to read it."""
         known = self.known

@@ -33,10 +33,9 @@ _UNSPACED = (
 )
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _RUNS = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_SIGNS_AFTER = re.compile(r"(?:#|\+\+?)(?![^\W_]|[+#])")  # begins with the sign: found fast
+_SIGNS_AFTER = re.compile(r"[#+](?:(?<=\+)\+)?(?![^\W_]|[+#])")  # begins with the sign: found fast
 _NAME_BEFORE = re.compile(r"(?<![^\W_])[a-z][a-z0-9]{0,19}\Z")
 _DOT_BEFORE = re.compile(r"\.(?<![^\s(`\"'*]\.)[a-z][a-z0-9]*(?![^\W_])")
-_BEFORE_DOT = ("\n.", " .", "(.", "`.", '".', "'.", "*.", "\t.")
 _LONGEST_NAME = 21
 _EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
 _PRIVATE = 0xE000
@@ -197,9 +196,9 @@ def _added(languages: Languages) -> _Added:
 
 @lru_cache(maxsize=8)
 def _stemmer(language: str) -> Callable[[str], str]:
-    from snowballstemmer import stemmer  # type: ignore[import-untyped]
+    from Stemmer import Stemmer  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-    stem_word: Callable[[str], str] = stemmer(language).stemWord
+    stem_word: Callable[[str], str] = Stemmer(language, 0).stemWord  # `_Added` is the cache
     return stem_word
 
 
@@ -210,8 +209,7 @@ def _signed_terms(lowered: str) -> list[str]:
             at = signs.start()
             if name := _NAME_BEFORE.search(lowered[max(0, at - _LONGEST_NAME) : at]):
                 found.append(name[0] + signs[0])
-    if lowered[:1] == "." or any(start in lowered for start in _BEFORE_DOT):
-        found += _DOT_BEFORE.findall(lowered)
+    found += _DOT_BEFORE.findall(lowered)
     return [
         "".join(c if c.isalnum() else chr(_PRIVATE + ord(c)) for c in signed) for signed in found
     ]

@@ -36,7 +36,9 @@ def test_long_lists_are_cut_in_text_and_whole_in_json() -> None:
 
 def test_skipped_is_part_of_the_json() -> None:
     report = SyncReport(skipped=(Skipped(".git", "hidden", SkipCause.HIDDEN),))
-    assert report_json("main", report)["skipped"] == [{"path": ".git", "reason": "hidden"}]
+    assert report_json("main", report)["skipped"] == [
+        {"path": ".git", "reason": "hidden", "cause": "hidden"}
+    ]
 
 
 def test_a_failure_of_a_new_file_is_not_counted_twice() -> None:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from memoranda.cli.options import EveryProjectOption, JsonOption
 
 if TYPE_CHECKING:
     from memoranda.container import Container
     from memoranda.model.project import Project
-    from memoranda.model.sync import Scan
+    from memoranda.model.sync import Scan, Skipped
     from memoranda.model.views import ProjectInfo
 
-_MOST_SKIPPED = 100
+_FEW = 5
+_CAUSES = {  # in the order of how much it may surprise
+    "unreadable": "unreadable",
+    "rule": "rules not used",
+    "name": "not named in Unicode",
+    "link": "linked",
+    "ignored": "ignored",
+    "hidden": "hidden",
+    "kind": "no notes",
+    "project": "of other projects",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +39,35 @@ class _Status:
     trouble: str = ""
 
 
-def status(project: EveryProjectOption = None, as_json: JsonOption = False) -> None:
+def status(
+    project: EveryProjectOption = None,
+    skipped: Annotated[
+        bool, typer.Option("--skipped", help="List all that is not indexed, with the reasons.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Say what is indexed, when it was brought up to date, and what is not indexed and why.
 
     Looks at the folder but indexes nothing.
     """
-    print_status([project] if project else None, as_json=as_json)
+    print_status([project] if project else None, as_json=as_json, skipped=skipped)
 
 
 def print_status(
-    names: Sequence[str | None] | None, *, as_json: bool, as_list: bool = True
+    names: Sequence[str | None] | None,
+    *,
+    as_json: bool,
+    as_list: bool = True,
+    skipped: bool = False,
 ) -> None:
-    """Print what is known about these projects (None: the default one), or about all."""
+    """Print what is known about these projects (None: the default one), or about all.
+
+    Args:
+        names: the projects; None for all.
+        as_json: one JSON document.
+        as_list: the JSON is a list of projects.
+        skipped: print only what is not indexed, but all of it.
+    """
     from memoranda.cli.command_line import command_line
     from memoranda.cli.output import write_json, write_note, write_text
     from memoranda.cli.selection import default_project
@@ -53,7 +83,7 @@ def print_status(
         data = [_json(each) for each in found]
         write_json({"projects": data} if as_list else data[0])
     elif found:
-        write_text("\n\n".join(_text(each) for each in found))
+        write_text("\n\n".join((_all_skipped if skipped else _text)(each) for each in found))
         if trouble:
             write_note(f"note: {trouble}")
     else:
@@ -81,15 +111,23 @@ def _scan(project: Project) -> Scan:
 
 
 def _json(status: _Status) -> dict[str, Any]:
-    from memoranda.cli.reports import skipped_json
+    from memoranda.cli.reports import failure_json, skipped_json
     from memoranda.render.projects import info_data
 
-    data = info_data(status.info) | {"database_path": status.info.database_path}
+    data = info_data(status.info) | {
+        "database_path": status.info.database_path,
+        "not_indexed": [
+            {"path": failure.path}
+            | {key: value for key, value in failure_json(failure).items() if key != "file_path"}
+            for failure in status.info.failures
+        ],
+    }
     if status.scan is not None:
-        skipped = [skipped_json(item) for item in status.scan.skipped]
+        skipped = status.scan.skipped
         data |= {
             "file_count": len(status.scan.files),
-            "skipped": skipped[:_MOST_SKIPPED],
+            "skipped": [skipped_json(item) for item in skipped],
+            "skipped_by_cause": _by_cause(skipped),
             "skipped_total": len(skipped),
         }
     if status.trouble:
@@ -100,7 +138,7 @@ def _json(status: _Status) -> dict[str, Any]:
 def _text(status: _Status) -> str:
     from memoranda.cli.command_line import command_line
     from memoranda.cli.output import listed, size
-    from memoranda.cli.reports import failure_lines
+    from memoranda.cli.reports import failure_lines, held_lines
     from memoranda.render.notes import count
 
     info = status.info
@@ -120,10 +158,13 @@ def _text(status: _Status) -> str:
         f"  synced    {synced}",
         f"  index     {info.database_path} ({size(info.database_bytes)})",
     ]
+    if info.last_check:
+        lines.append(f"  checked   {info.last_check:%Y-%m-%d %H:%M:%S} UTC, sound")
     if info.notice:
         lines.append(f"  notice    {info.notice}")
     if status.trouble:
         lines.append(f"  error     {status.trouble}")
+    lines += held_lines(info.missing, info.missing_reason, project.name, info.missing_total)
     lines += failure_lines(info.failures)
     if info.broken:
         which = count(len(info.broken), "note")
@@ -132,10 +173,61 @@ def _text(status: _Status) -> str:
         "problem", [f"{ref.file_path}: {'; '.join(ref.problems)}" for ref in info.broken]
     )
     if status.scan is not None:
-        lines += listed("skipped", [f"{item.path}: {item.reason}" for item in status.scan.skipped])
-        missing = len(status.scan.files) - counts.notes - len(info.failures)
-        if missing:
+        lines += _few_skipped(status.scan.skipped, project.name)
+        there_or_kept = counts.notes - info.missing_total + len(info.failures)
+        if len(status.scan.files) != there_or_kept:
             there = count(len(status.scan.files), "note")
             run = command_line("sync", project=project.name)
             lines.append(f"  behind    the folder has {there}; run: {run}")
     return "\n".join(lines)
+
+
+def _by_cause(skipped: Sequence[Skipped]) -> dict[str, int]:
+    """How many things are left out for each cause, the most surprising first."""
+    counts = Counter(item.cause.value for item in skipped)
+    return {cause: counts[cause] for cause in _CAUSES if counts[cause]}
+
+
+def _few_skipped(skipped: Sequence[Skipped], project: str) -> list[str]:
+    """The first path of some reasons, how many there are of each cause, and how to see all."""
+    from memoranda.cli.command_line import command_line
+
+    order = list(_CAUSES)
+    groups: dict[str, list[str]] = {}
+    for item in sorted(skipped, key=lambda item: order.index(item.cause.value)):
+        groups.setdefault(item.reason, []).append(item.path)
+    lines = []
+    for reason, paths in list(groups.items())[:_FEW]:
+        more = f" (and {len(paths) - 1:,} more)" if len(paths) > 1 else ""
+        lines.append(f"  skipped   {_one_line(paths[0])}: {reason}{more}")
+    if len(skipped) > len(lines):
+        counts = ", ".join(f"{n:,} {_CAUSES[cause]}" for cause, n in _by_cause(skipped).items())
+        run = command_line("status", "--skipped", project=project)
+        lines.append(f"  skipped   {counts}; to see all, run: {run}")
+    return lines
+
+
+def _all_skipped(status: _Status) -> str:
+    """What is not indexed in one project: the paths below their reasons."""
+    from memoranda.render.notes import count
+
+    project = status.info.project
+    groups: dict[str, list[str]] = {}
+    for failure in status.info.failures:
+        groups.setdefault(f"failed: {failure.reason}", []).append(failure.path)
+    for item in status.scan.skipped if status.scan is not None else ():
+        groups.setdefault(item.reason, []).append(item.path)
+    if project.disabled:
+        return f"{project.name}: {project.disabled}"
+    total = sum(len(paths) for paths in groups.values())
+    lines = [f"{project.name}: {count(total, 'path') if total else 'nothing'} left out"]
+    if status.trouble:
+        lines.append(f"  error     {status.trouble}")
+    for reason, paths in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
+        lines.append(f"  {len(paths):,} {reason}")
+        lines += [f"    {_one_line(path)}" for path in paths]
+    return "\n".join(lines)
+
+
+def _one_line(path: str) -> str:
+    return path.replace("\n", "\\n").replace("\r", "\\r")

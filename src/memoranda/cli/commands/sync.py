@@ -85,18 +85,23 @@ async def _sync_all(
     from memoranda.cli.progress import progress_bar
     from memoranda.cli.selection import selected
     from memoranda.cli.session import opened
-    from memoranda.errors import MemorandaError
+    from memoranda.errors import DatabaseDamaged, MemorandaError
+
+    async def sync_one(project: Project) -> SyncReport:
+        workspace = await opened(container, project)
+        with progress_bar(project.name) as progress:
+            return await workspace.sync.full_sync(
+                progress=progress, verify=verify, accept_deletions=accept
+            )
 
     done: list[tuple[Project, SyncReport]] = []
     errors: list[MemorandaError] = []
     for project in selected(container, name):
         try:
-            workspace = await opened(container, project)
-            with progress_bar(project.name) as progress:
-                report = await workspace.sync.full_sync(
-                    progress=progress, verify=verify, accept_deletions=accept
-                )
-            done.append((project, report))
+            try:
+                done.append((project, await sync_one(project)))
+            except DatabaseDamaged:  # the next look opens one that is made anew
+                done.append((project, await sync_one(project)))
         except MemorandaError as error:
             errors.append(error)
     return done, errors
