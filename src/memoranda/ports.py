@@ -48,6 +48,13 @@ class IndexedItem:
     headings: str = ""
     item_id: int | None = None
 
+    @property
+    def searched(self) -> str:
+        """All the text that a search for the item looks at."""
+        if self.title or self.tags or self.headings:
+            return f"{self.title}\n{self.tags}\n{self.headings}\n{self.content}"
+        return self.content
+
 
 @dataclass(frozen=True, slots=True)
 class IndexedNote:
@@ -55,6 +62,7 @@ class IndexedNote:
 
     Attributes:
         is_new: the note has no rows yet, so none need be looked for.
+        terms: what text analysis adds to each item, in their order; None: it is still to be asked.
     """
 
     entity_id: int
@@ -63,6 +71,7 @@ class IndexedNote:
     updated_at: datetime
     items: Sequence[IndexedItem]
     is_new: bool = False
+    terms: Sequence[str] | None = None
 
 
 class FullTextIndex(Protocol):

@@ -330,3 +330,15 @@ def test_check_sees_damage(bench: Bench) -> None:
     assert bench.fulltext.check(bench.conn)
     bench.conn.execute(text("UPDATE search_index_content SET c3 = 'other' WHERE c3 = 'needle'"))
     assert not bench.fulltext.check(bench.conn)
+
+
+def test_terms_that_are_known_are_taken(bench: Bench) -> None:
+    note = bench.add("a.md", "plain words")
+    items = [
+        IndexedItem(ItemType.NOTE, "", title="A"),
+        IndexedItem(ItemType.SECTION, "plain words"),
+    ]
+    bench.fulltext.replace(
+        bench.conn, [IndexedNote(note, "note", DAY, DAY, items, terms=("", "zebra"))]
+    )
+    assert bench.page("zebra").total == 1

@@ -28,7 +28,13 @@ from memoranda.db.engine import open_engine
 
 SOAK = bool(os.environ.get("MEMORANDA_SOAK"))
 ROUNDS = 100 if SOAK else 12
-NOTES = 620  # more than one batch
+NOTES = 400
+PROGRAM = (
+    "from memoranda.sync import work; work.BATCH_FILES = 40; "
+    "from memoranda.cli.main import main; main()"
+)
+"""The command, with batches so small that many kills come between two of them."""
+
 WORK_BEGINS = 0.4
 """Of a run; before that, Python loads modules."""
 
@@ -94,7 +100,7 @@ class Machine:
     def start(self, command: str) -> subprocess.Popen[bytes]:
         """A process of its own group."""
         return subprocess.Popen(
-            [sys.executable, "-m", "memoranda", command],
+            [sys.executable, "-c", PROGRAM, command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -158,7 +164,7 @@ def write_notes(root: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         targets = [chance.randrange(NOTES + 20) for _ in range(4)]
         path.write_text(
-            f"---\ntitle: Title {number % 400}\ntags: [t{number % 5}]\n---\n"
+            f"---\ntitle: Title {number % 300}\ntags: [t{number % 5}]\n---\n"
             f"# Note {number}\n\nSee [[note {targets[0]}]] and [[Title {targets[1]}]].\n\n"
             f"- [fact] number {number} #n{number % 3}\n- needs [[note {targets[2]}]]\n"
             f"- [up](../{targets[3] % 7}/note%20{targets[3]}.md)\n" + "words and words\n" * 20

@@ -18,6 +18,7 @@ import pytest
 from memoranda.files.file_service import FileService, checksum
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState
+from memoranda.services.items import note_terms
 from memoranda.services.reading import ReadNote, read_note
 from memoranda.sync.reading import (
     Faulty,
@@ -159,7 +160,6 @@ async def test_outcomes_are_those_of_reading_here_and_in_order(root: Path, worke
     ]
     expected = read_here(root, tasks)
     assert {type(one) for one in expected} == {ReadNote, Vanished, Unreadable, Same, Tripped}
-
     async with ReadingPool(root, (), read_note, workers=workers) as pool:
         first = await pool.read(tasks)
         second = await pool.read(tasks[::-1])
@@ -167,6 +167,10 @@ async def test_outcomes_are_those_of_reading_here_and_in_order(root: Path, worke
 
     assert first == expected
     assert second == expected[::-1]
+    terms = [
+        note_terms(one.parsed) if workers else None for one in expected if isinstance(one, ReadNote)
+    ]
+    assert [one.terms for one in first if isinstance(one, ReadNote)] == terms
 
 
 async def test_a_fault_of_a_file_is_told_as_if_it_were_read_here(
@@ -377,9 +381,10 @@ def test_ctrl_c_ends_parent_and_worker_at_once(root: Path, tmp_path: Path, fault
         wait_for(lambda: not is_running(worker))
 
 
-def test_workers_pay_for_much_to_read_and_leave_one_core() -> None:
+def test_workers_pay_for_much_to_read_and_leave_half_of_the_cores() -> None:
     assert workers_that_pay(1_000_000, 10**9, cores=1) == 0
-    assert workers_that_pay(1_000_000, 10**9, cores=2) == 1
+    assert workers_that_pay(1_000_000, 10**9, cores=2) == 0
+    assert workers_that_pay(1_000_000, 10**9, cores=4) == 1
     assert workers_that_pay(1_000_000, 10**9, cores=64) == MOST_WORKERS
     assert workers_that_pay(500, 10**6, cores=64) == 0
     assert workers_that_pay(50_000, 0, cores=64) > 0

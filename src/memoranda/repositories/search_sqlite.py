@@ -72,10 +72,10 @@ class SqliteFullTextIndex:
         note_type = note.note_type
         created = note.created_at.isoformat(" ")
         updated = note.updated_at.isoformat(" ")
-        for ordinal, item in enumerate(note.items):
-            searched = item.content
-            if item.title or item.tags or item.headings:
-                searched = f"{item.title}\n{item.tags}\n{item.headings}\n{searched}"
+        terms = note.terms
+        if terms is None:
+            terms = [index_terms(item.searched) for item in note.items]
+        for ordinal, (item, added) in enumerate(zip(note.items, terms, strict=True)):
             yield (
                 fts.row_id(note.entity_id, ordinal, fts.KINDS[item.item_type]),
                 note.entity_id,
@@ -87,7 +87,7 @@ class SqliteFullTextIndex:
                 created,
                 updated,
                 item.tags,
-                index_terms(searched),
+                added,
                 item.headings,
                 _path_json(item.heading_path) if item.heading_path else "",
                 item.start_line,

@@ -40,6 +40,7 @@ class NoteInput:
         seen: for a sync, the row it saw: at this path, or at the old one of a move, whose identity the
             note then keeps. None: it saw none.
         is_guarded: drop the note when the rows are not as seen: somebody has indexed newer bytes since.
+        terms: what text analysis adds to each of its rows, if that is known.
     """
 
     parsed: ParsedNote
@@ -48,6 +49,7 @@ class NoteInput:
     checksum: str
     seen: KnownFile | None = None
     is_guarded: bool = False
+    terms: tuple[str, ...] | None = None
 
     @property
     def moved_from(self) -> KnownFile | None:
@@ -161,6 +163,7 @@ def apply(
                 items[entry.entity_id],
                 _dates(entry.note),
                 is_new=entry.old is None,
+                terms=entry.note.terms,
             )
             for entry in entries
         ),

@@ -10,6 +10,7 @@ from datetime import datetime
 from memoranda.model.note import Link, Observation, ParsedNote
 from memoranda.model.search import ItemType
 from memoranda.ports import IndexedItem, IndexedNote
+from memoranda.text.analysis import index_terms
 
 _HEADING_CHARS = 200
 ITEMS_VERSION = 2
@@ -31,8 +32,21 @@ def indexed_note(
     dates: tuple[datetime, datetime],
     *,
     is_new: bool = False,
+    terms: Sequence[str] | None = None,
 ) -> IndexedNote:
-    """The rows of a note: itself, its passages, observations, and explicit relations where they stand."""
+    """The rows of a note, with the terms of each if they are known (`note_terms`)."""
+    items = note_items(parsed, observation_ids)
+    return IndexedNote(entity_id, parsed.note_type, *dates, items, is_new, terms)
+
+
+def note_terms(parsed: ParsedNote) -> tuple[str, ...]:
+    """What text analysis adds to each row of a note, in their order: work for another process."""
+    items = note_items(parsed, range(len(parsed.observations)))
+    return tuple(index_terms(item.searched) for item in items)
+
+
+def note_items(parsed: ParsedNote, observation_ids: Sequence[int]) -> list[IndexedItem]:
+    """A note itself, its passages, its observations, and its explicit relations where they stand."""
     items = [
         IndexedItem(
             ItemType.NOTE,
@@ -68,7 +82,7 @@ def indexed_note(
         for link in parsed.links
         if link.relation_type != "links_to" and not link.is_attachment
     ]
-    return IndexedNote(entity_id, parsed.note_type, *dates, items, is_new)
+    return items
 
 
 def short_headings(path: tuple[str, ...]) -> tuple[str, ...]:

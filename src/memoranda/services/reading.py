@@ -5,7 +5,7 @@ A process that only reads imports this and no storage.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memoranda.files.file_service import checksum
@@ -20,25 +20,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadNote:
-    """A file's bytes, decoded and parsed."""
+    """A file's bytes, decoded and parsed.
+
+    Attributes:
+        terms: `services.items.note_terms`, if whoever read the file had time for it.
+    """
 
     state: FileState
     checksum: str
     source: SourceText
     parsed: ParsedNote
+    terms: tuple[str, ...] | None = field(default=None, compare=False)  # follows from the rest
 
     def as_input(self) -> NoteInput:
         """The same, on its way into the index whatever is there."""
         from memoranda.services.entity import NoteInput
 
-        return NoteInput(self.parsed, self.source.encoding, self.state, self.checksum)
+        return NoteInput(
+            self.parsed, self.source.encoding, self.state, self.checksum, terms=self.terms
+        )
 
     def as_seen(self, seen: KnownFile | None) -> NoteInput:
         """The same, only if the index is still as the sync saw it."""
         from memoranda.services.entity import NoteInput
 
         return NoteInput(
-            self.parsed, self.source.encoding, self.state, self.checksum, seen, is_guarded=True
+            self.parsed,
+            self.source.encoding,
+            self.state,
+            self.checksum,
+            seen,
+            is_guarded=True,
+            terms=self.terms,
         )
 
 

@@ -1,4 +1,4 @@
-"""A process of its own that reads, hashes and parses files, chunk after chunk, for `sync.reading_pool`.
+"""A process of its own that reads, hashes, parses and analyses files, chunk after chunk, for `sync.reading_pool`.
 
 It is asked over stdin and answers over stdout: frames of a length and a pickled value, between these two
 processes only. The first frame is a `Job`, its answer READY; every further one is a list of `ReadTask`,
@@ -20,7 +20,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any
@@ -29,8 +29,9 @@ from memoranda.files.file_service import FileService
 from memoranda.model.address import NotePath
 from memoranda.model.note import Heading, Link, Observation, ParsedNote, Passage, SourceText
 from memoranda.model.sync import FileState
+from memoranda.services.items import note_terms
 from memoranda.services.reading import ReadNote
-from memoranda.sync.reading import ReadOne, ReadTask, read_file
+from memoranda.sync.reading import Outcome, ReadOne, ReadTask, read_file
 
 READY = "ready"
 LONGEST_S = 240.0
@@ -74,8 +75,15 @@ def main() -> None:
         tasks = questions.get()
         faulthandler.dump_traceback_later(LONGEST_S, exit=True)
         reader = files.reader()
-        send(answers, [read_file(reader, task, job.read) for task in tasks])
+        send(answers, [_analysed(read_file(reader, task, job.read)) for task in tasks])
         faulthandler.cancel_dump_traceback_later()
+
+
+def _analysed(outcome: Outcome) -> Outcome:
+    """With what else the index needs of the text, so that the process that writes need not find it."""
+    if isinstance(outcome, ReadNote):
+        return replace(outcome, terms=note_terms(outcome.parsed))
+    return outcome
 
 
 def send(to: IO[bytes], value: object) -> None:

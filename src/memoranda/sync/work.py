@@ -20,7 +20,7 @@ from memoranda.model.sync import (
 from memoranda.sync.breaker import is_tripped
 from memoranda.sync.reading import ReadTask
 
-BATCH_FILES = 500
+BATCH_FILES = 1000
 BATCH_BYTES = 8 * 1024 * 1024
 _MOST_IN_A_RING = 4 * BATCH_FILES
 

@@ -11,7 +11,7 @@ import pytest
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.markdown.source import decode
 from memoranda.model.address import NotePath
-from memoranda.services.items import indexed_note
+from memoranda.services.items import indexed_note, note_terms
 
 GOLDEN = Path(__file__).parents[2] / "vaults" / "golden"
 NOW = (datetime(2026, 1, 1, tzinfo=UTC),) * 2
@@ -64,3 +64,12 @@ def test_no_word_of_a_golden_note_is_lost(name: str) -> None:
     body = HIDDEN.sub(" ", parse_note(text, NotePath("n.md")).content)
     words = WORD.findall(body.replace("_", " ").lower())
     assert [word for word in words if word not in found] == []
+
+
+def test_the_terms_of_a_note_are_those_of_its_rows_in_their_order() -> None:
+    text = "---\ntitle: Running\ntags: [jumping]\n---\n# Walking\n\nflying\n\n- [fact] swimming\n"
+    note = parse_note(text, NotePath("n.md"))
+    terms = note_terms(note)
+    assert len(terms) == len(indexed_note(1, note, (7,), NOW).items)
+    assert {"run", "jump", "walk"} <= set(terms[0].split())
+    assert ("fli" in terms[1], "swim" in terms[-1]) == (True, True)
