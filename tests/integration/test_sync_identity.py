@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from memoranda.sync import sync_service
 
 Ids = dict[str, tuple[object, ...]]
 
@@ -192,6 +195,41 @@ async def test_a_note_moved_over_another_is_a_change_of_that_one(index):
     report = await index.sync.full_sync()
     assert (report.modified_files, report.deleted_files) == (("b.md",), ("a.md",))
     assert ids(index) == {"b.md": before["b.md"]}
+
+
+async def test_a_file_that_only_the_second_look_misses_is_kept(index, monkeypatch):
+    """A deletion makes the sync look twice; a rename under way may hide another file from one look."""
+    for name in "abc":
+        index.write(f"{name}.md", f"text {name}\n")
+    await index.sync.full_sync()
+    before = ids(index)
+    (index.root / "a.md").unlink()
+    scan, looks = sync_service.scan_folder, []
+
+    def hiding(root, **how):
+        looks.append(found := scan(root, **how))
+        if len(looks) == 2:
+            found = replace(found, files=tuple(f for f in found.files if f.path != "b.md"))
+        return found
+
+    monkeypatch.setattr(sync_service, "scan_folder", hiding)
+    report = await index.sync.full_sync()
+    assert report.deleted_files == ("a.md",)
+    assert ids(index) == {path: before[path] for path in ("b.md", "c.md")}
+
+
+async def test_more_deletions_than_a_batch_holds_leave_no_link_behind(index, monkeypatch):
+    monkeypatch.setattr(sync_service, "BATCH_FILES", 3)
+    for i in range(10):
+        index.write(f"gone/{i}.md", f"number {i}\n")
+    index.write("stays.md", "".join(f"[[{i}]] " for i in range(10)))
+    await index.sync.full_sync()
+    for i in range(10):
+        (index.root / f"gone/{i}.md").unlink()
+    report = await index.sync.full_sync()
+    assert len(report.deleted_files) == 10
+    assert index.rows("SELECT count(*), count(to_id) FROM relation") == [(10, 0)]
+    assert index.rows("SELECT count(*) FROM entity WHERE links_dirty") == [(0,)]
 
 
 async def test_a_copy_is_another_note(index):

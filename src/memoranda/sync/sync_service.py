@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
@@ -33,7 +33,7 @@ from memoranda.model.sync import (
 )
 from memoranda.ports import Clock, ProgressSink
 from memoranda.repositories.refs import NoteRefRepository
-from memoranda.repositories.store import Store
+from memoranda.repositories.store import Store, in_chunks
 from memoranda.services.collector import collector_paused
 from memoranda.services.entity import EntityService, Gone, forget_contents
 from memoranda.services.items import ITEMS_VERSION
@@ -55,7 +55,7 @@ from memoranda.sync.reading import (
 )
 from memoranda.sync.reading_pool import ReadingPool
 from memoranda.sync.tally import Tally, Warnings
-from memoranda.sync.work import Work, batches, unquestioned, work_of
+from memoranda.sync.work import BATCH_FILES, Work, batches, unquestioned, work_of
 
 INDEX_VERSION = 1000 * PARSER_VERSION + ITEMS_VERSION
 """What the index is made with; an index of an older one is read again whole, a newer one is left."""
@@ -177,8 +177,10 @@ class SyncService:
     async def _plan(self, memory: Memory, scan: Scan, *, verify: bool, accept: bool) -> _Plan:
         delta = await asyncio.to_thread(diff, memory.files, scan)
         if delta.missing:  # an atomic save or a rename may have hidden a file from a single look
+            once = set(delta.missing)
             scan = await self._scan()
             delta = await asyncio.to_thread(diff, memory.files, scan)
+            delta = replace(delta, missing=tuple(one for one in delta.missing if one in once))
         read = await asyncio.to_thread(checksums, self._files, delta.unread)
         found = changes(delta, read, await self._relatives(delta))
         missing = [one.known for one in found if isinstance(one, Deleted) and not one.is_left_out]
@@ -214,8 +216,12 @@ class SyncService:
         return await asyncio.to_thread(relatives, self._files, pairs, bodies)
 
     async def _apply(self, plan: _Plan, tally: Tally, progress: ProgressSink) -> None:
-        """Read and write batch after batch; deletions go with the last one."""
+        """Read and write batch after batch; deletions go with the last one, unless they are many."""
         parts = list(batches(plan.work)) or [[]]
+        last = plan.gone[:BATCH_FILES]
+        for chunk in in_chunks(plan.gone[BATCH_FILES:], BATCH_FILES):
+            await self._entities.index_many([], deleted=chunk, resolve=False)
+        is_one = len(parts) == 1 and len(last) == len(plan.gone)
         total, done = len(plan.work), 0
         started = self._clock.monotonic()
         progress(Progress(0, total))
@@ -225,13 +231,13 @@ class SyncService:
         ):
             async for number, outcomes in read:
                 part = parts[number]
-                gone = plan.gone if number + 1 == len(parts) else ()
+                gone = last if number + 1 == len(parts) else ()
                 with collector_paused():
                     notes = self._notes(part, outcomes, tally)
-                    await self._write(notes, gone, tally, resolve=len(parts) == 1)
+                    await self._write(notes, gone, tally, resolve=is_one)
                 done += len(part)
                 progress(Progress(done, total, self._clock.monotonic() - started))
-        if len(parts) > 1:
+        if not is_one:
             tally.resolved += await LinkResolver(self._store).resolve_pending()
 
     def _pool(self, work: Sequence[Work]) -> ReadingPool:
