@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -145,6 +146,18 @@ class DrivenClock(SystemClock):
 
     def now(self) -> datetime:
         return super().now() + self.ahead
+
+
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From its call on, no note may be opened."""
+    real = os.open
+
+    def refuse(path: object, *args: Any, **how: Any) -> int:
+        assert not str(path).endswith(".md"), f"{path} was opened"
+        return real(path, *args, **how)  # type: ignore[arg-type]
+
+    return lambda: monkeypatch.setattr(os, "open", refuse)
 
 
 @pytest.fixture

@@ -312,3 +312,14 @@ def test_a_folder_reached_by_links_alone_comes_before_links_to_its_notes(tmp_pat
     scan = scan_folder(tmp_path)
     assert paths(scan) == ["b/n.md"]
     assert reasons(scan) == {"a.md": "the same file as b/n.md"}
+
+
+@pytest.mark.parametrize("target", ["nowhere", "note.md/x", "x/a.md", "y", "n" * 300])
+def test_a_link_that_leads_nowhere_hides_no_notes(tmp_path: Path, target: str) -> None:
+    make(tmp_path, "note.md")
+    (tmp_path / "x").symlink_to(target)
+    (tmp_path / "y").symlink_to("x")
+    (tmp_path / "z.md").symlink_to("x")
+    scan = scan_folder(tmp_path)
+    assert [file.path for file in scan.files] == ["note.md"]
+    assert [(one.path, one.reason) for one in scan.skipped] == [("z.md", "a link to nothing")]

@@ -185,10 +185,10 @@ async def test_what_becomes_another_projects_folder_leaves_the_index(make_index)
 
 
 @pytest.mark.usefixtures("settled")
-async def test_unchanged_folder_reads_no_file(index, monkeypatch):
+async def test_unchanged_folder_reads_no_file(index, unread):
     index.write("a.md", "text\n")
     await index.sync.full_sync()
-    monkeypatch.setattr(index.files, "read", lambda path: pytest.fail(f"{path} was read"))
+    unread()
     report = await index.sync.full_sync()
     assert report.changes == 0
     assert report.total_files == 1

@@ -191,3 +191,13 @@ def index_clock(index) -> DrivenClock:
     clock = index.sync._clock
     assert isinstance(clock, DrivenClock)
     return clock
+
+
+async def test_the_reason_for_a_hold_is_the_one_of_the_last_look(index, tmp_path):
+    put_away(index, tmp_path)
+    await index.sync.full_sync()
+    index.write("a picture.png", b"png")
+    report = await index.sync.full_sync()
+    assert report.held_reason == "30 of 30 notes are missing"
+    [(fact,)] = index.rows("SELECT value FROM index_meta WHERE key = 'hold'")
+    assert "30 of 30 notes are missing" in fact

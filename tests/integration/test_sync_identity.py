@@ -232,6 +232,17 @@ async def test_more_deletions_than_a_batch_holds_leave_no_link_behind(index, mon
     assert index.rows("SELECT count(*) FROM entity WHERE links_dirty") == [(0,)]
 
 
+async def test_a_folder_that_becomes_a_link_in_a_circle_loses_its_notes(index):
+    index.write("x/a.md", "text\n")
+    index.write("b.md", "text of b\n")
+    await index.sync.full_sync()
+    (index.root / "x/a.md").unlink()
+    (index.root / "x").rmdir()
+    (index.root / "x").symlink_to("x/a.md")
+    report = await index.sync.full_sync()
+    assert report.deleted_files == ("x/a.md",)
+
+
 async def test_a_copy_is_another_note(index):
     index.write("a.md", "same\n")
     await index.sync.full_sync()

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from memoranda.files import file_service
 from memoranda.files import scan as scan_module
 from memoranda.services.reading import read_note
 from memoranda.sync import sync_service
@@ -26,7 +27,7 @@ def parsed(make_index):
 
 
 @pytest.mark.usefixtures("settled")
-async def test_a_file_whose_bytes_are_as_before_is_not_parsed(parsed, monkeypatch):
+async def test_a_file_whose_bytes_are_as_before_is_not_parsed(parsed, unread):
     index, paths = parsed
     file = index.write("a.md", "text\n")
     await index.sync.full_sync()
@@ -34,36 +35,32 @@ async def test_a_file_whose_bytes_are_as_before_is_not_parsed(parsed, monkeypatc
     file.chmod(0o600)  # another ctime
     report = await index.sync.full_sync()
     assert (report.touched, report.changes, paths) == (1, 0, [])
-    monkeypatch.setattr(index.files, "read", lambda path: pytest.fail(f"{path} was read again"))
+    unread()
     await index.sync.full_sync()
 
 
-async def test_a_file_that_is_fresh_is_read_once_more(parsed, monkeypatch):
+async def test_a_file_that_is_fresh_is_read_once_more(index, monkeypatch):
     """The clock of a file system ticks every few milliseconds: a second edit may bear the same times."""
-    index, _ = parsed
 
     def frozen(state):
         return replace(state, mtime_ns=1, ctime_ns=1, inode=1)
 
-    scan, read = scan_module.scan_folder, index.files.read
-    monkeypatch.setattr(
-        sync_service,
-        "scan_folder",
-        lambda root, **how: replace(
-            found := scan(root, **how), files=tuple(map(frozen, found.files))
-        ),
-    )
-    monkeypatch.setattr(index.files, "read", lambda path: _with(read(path), frozen))
+    scan, state_of = scan_module.scan_folder, file_service._state
+
+    def frozen_scan(root, **how):
+        found = scan(root, **how)
+        return replace(found, files=tuple(map(frozen, found.files)))
+
+    def frozen_state(path, status):
+        return replace(frozen(state := state_of(path, status)), is_fresh=state.is_fresh)
+
+    monkeypatch.setattr(sync_service, "scan_folder", frozen_scan)
+    monkeypatch.setattr(file_service, "_state", frozen_state)
     index.write("a.md", "one\n")
     await index.sync.full_sync()
     index.write("a.md", "two\n")
     await index.sync.full_sync()
     assert index.rows("SELECT content FROM entity") == [("two\n",)]
-
-
-def _with(read, change):
-    data, state = read
-    return data, replace(change(state), is_fresh=state.is_fresh)
 
 
 @pytest.mark.usefixtures("settled")

@@ -8,6 +8,7 @@ else the first link to it. Ignore files are read when their folder is listed.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,8 @@ from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState, RootIdentity, Scan, SkipCause, Skipped
 
 _MOST = 2**63 - 1
+_NOTHING_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
+"""What the system says of a link that leads nowhere, into a file or round in a circle: no note is there."""
 _NOT_NOTES = frozenset({"node_modules"})
 """Folders that never hold a person's notes, beside the hidden ones."""
 
@@ -222,12 +225,11 @@ class _Walk:
         real = os.path.realpath(f"{self.root}/{path}")
         try:
             status = os.stat(real)  # noqa: PTH116
-        except FileNotFoundError:
-            if is_note and not self._is_ignored(path, name, rules):
-                self._skip(path, "a link to nothing", SkipCause.LINK)
-            return
         except OSError as error:
-            self._skip(path, _reason(error), SkipCause.UNREADABLE)
+            if error.errno not in _NOTHING_THERE:
+                self._skip(path, _reason(error), SkipCause.UNREADABLE)
+            elif is_note and not self._is_ignored(path, name, rules):
+                self._skip(path, "a link to nothing", SkipCause.LINK)
             return
         is_folder = stat.S_ISDIR(status.st_mode)
         if not is_folder and not is_note:

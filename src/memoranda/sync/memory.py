@@ -86,7 +86,6 @@ class Ending:
             or self.missing
             or self.found
             or self.verdict.standing != memory.hold
-            or self.verdict.root != memory.root
         )
 
     def write(self, tx: Tx) -> None:

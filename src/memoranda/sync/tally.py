@@ -55,11 +55,7 @@ class Tally:
         known = work.known
         assert known is not None  # noqa: S101  (a task without a known file is never the same)
         self.good.add(work.state.path)
-        if (
-            state.is_fresh
-            or (known.ctime_ns, known.inode) != (state.ctime_ns, state.inode)
-            or known.missing_since is not None
-        ):
+        if state.is_fresh or (known.ctime_ns, known.inode) != (state.ctime_ns, state.inode):
             self.restated.append((known, state))
         self.touched += 1
 
