@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from memoranda.errors import DatabaseDamaged
 from memoranda.mcp.table import TOOLS
+from memoranda.model.views import ProjectInfo
+from memoranda.services.projects import ProjectService
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -587,6 +590,23 @@ async def test_project_info_is_a_resource(caller: Caller) -> None:
     assert template.uri_template == "memory://@{project}/project_info"
     with pytest.raises(Exception, match="PROJECT_NOT_FOUND"):
         await caller.client.read_resource("memory://@third/project_info")
+
+
+async def test_project_info_is_read_again_when_the_index_turns_out_damaged(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info, looks = ProjectService.info, 0
+
+    async def damaged_once(self: ProjectService, name: str | None) -> ProjectInfo:
+        nonlocal looks
+        looks += 1
+        if looks == 1:
+            raise DatabaseDamaged("memory.db is damaged: malformed")
+        return await info(self, name)
+
+    monkeypatch.setattr(ProjectService, "info", damaged_once)
+    (default,) = await caller.client.read_resource("memory://project_info")
+    assert (json.loads(default.text)["name"], looks) == ("Main", 2)
 
 
 def test_tool_modules_do_not_import_fastmcp() -> None:

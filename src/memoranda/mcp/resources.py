@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from memoranda.errors import DatabaseDamaged
 from memoranda.mcp.session import Session
 from memoranda.render.bounds import compact
 from memoranda.render.projects import info_data
@@ -22,6 +23,13 @@ async def project_info(session: Session, project: str | None = None) -> str:
     Raises:
         MemorandaError: no such project, or the index cannot be opened.
     """
+    try:
+        return await _project_info(session, project)
+    except DatabaseDamaged:  # it is made anew by the next look
+        return await _project_info(session, project)
+
+
+async def _project_info(session: Session, project: str | None) -> str:
     await session.fresh_workspace(project)
     container = await session.container()
     return compact(info_data(await container.project_service.info(project)))

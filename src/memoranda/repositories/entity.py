@@ -100,7 +100,7 @@ class EntityRepository(ProjectScoped):
 
     def known_files(self) -> list[KnownFile]:
         """Every file the index remembers."""
-        rows = self._conn.execute(_KNOWN, {"project": self._project_id})
+        rows = self._conn.execute(_KNOWN, {"project": self._project_id}).all()
         return [
             KnownFile(i, NotePath(path), size, mtime, ctime, inode, checksum, missing)
             for i, path, size, mtime, ctime, inode, checksum, missing in rows

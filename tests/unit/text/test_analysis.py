@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import string
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from snowballstemmer import stemmer
 
+from memoranda.text import analysis
 from memoranda.text.analysis import (
     folded,
     index_terms,
@@ -107,3 +109,9 @@ def test_numbers_and_hashes_are_not_stemmed() -> None:
 
 def test_case_that_changes_length_is_folded() -> None:
     assert token(normalized("İstanbul")) == "istanbul"
+
+
+def test_every_mark_of_the_first_plane_is_in_a_block_that_is_looked_at() -> None:
+    marks = [code for code in range(0x10000) if unicodedata.category(chr(code)) in {"Mn", "Mc"}]
+    blocks = analysis._MARK_BLOCKS
+    assert [code for code in marks if not any(a <= code < b for a, b in blocks)] == []
