@@ -201,3 +201,22 @@ async def test_the_reason_for_a_hold_is_the_one_of_the_last_look(index, tmp_path
     assert report.held_reason == "30 of 30 notes are missing"
     [(fact,)] = index.rows("SELECT value FROM index_meta WHERE key = 'hold'")
     assert "30 of 30 notes are missing" in fact
+
+
+async def test_a_held_note_that_comes_back_and_cannot_be_read_is_not_missing(
+    index, tmp_path, monkeypatch
+):
+    put_away(index, tmp_path)
+    await index.sync.full_sync()
+    index.write("n3.md", "back with other words\n")
+    real = os.open
+
+    def refuse(path, *args, **how):
+        if str(path).endswith("n3.md"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *args, **how)
+
+    monkeypatch.setattr(os, "open", refuse)
+    report = await index.sync.full_sync()
+    assert [failure.path for failure in report.failures] == ["n3.md"]
+    assert index.rows("SELECT missing_since FROM entity WHERE file_path = 'n3.md'") == [(None,)]

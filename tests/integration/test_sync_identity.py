@@ -218,6 +218,25 @@ async def test_a_file_that_only_the_second_look_misses_is_kept(index, monkeypatc
     assert ids(index) == {path: before[path] for path in ("b.md", "c.md")}
 
 
+async def test_a_rename_between_two_looks_keeps_the_note(index, monkeypatch):
+    for name in "abc":
+        index.write(f"{name}.md", f"text {name}\n")
+    await index.sync.full_sync()
+    before = ids(index)
+    rename(index, "a.md", "a2.md")
+    scan, looks = sync_service.scan_folder, []
+
+    def then_rename(root, **how):
+        looks.append(found := scan(root, **how))
+        if len(looks) == 1:
+            rename(index, "b.md", "b2.md")
+        return found
+
+    monkeypatch.setattr(sync_service, "scan_folder", then_rename)
+    await index.sync.full_sync()
+    assert ids(index) == {f"{n}2.md": before[f"{n}.md"] for n in "ab"} | {"c.md": before["c.md"]}
+
+
 async def test_more_deletions_than_a_batch_holds_leave_no_link_behind(index, monkeypatch):
     monkeypatch.setattr(sync_service, "BATCH_FILES", 3)
     for i in range(10):

@@ -46,6 +46,8 @@ from memoranda.model.sync import FileState
 _READ_TRIES = 5
 _FINE_NS = 100_000_000
 _COARSE_NS = 2_000_000_000
+_AHEAD_NS = 3_600_000_000_000
+"""A file that is an hour ahead was written when the clock was wrong, and not just now."""
 
 
 def checksum(data: bytes) -> str:
@@ -408,7 +410,7 @@ def _is_fresh(status: os.stat_result) -> bool:
     may keep even ones only.
     """
     grain = _FINE_NS if status.st_ctime_ns % 1_000_000_000 else _COARSE_NS
-    return time.time_ns() - status.st_ctime_ns < grain
+    return -_AHEAD_NS < time.time_ns() - status.st_ctime_ns < grain
 
 
 def _is_unicode(path: str) -> bool:

@@ -229,7 +229,7 @@ class _Walk:
             if error.errno not in _NOTHING_THERE:
                 self._skip(path, _reason(error), SkipCause.UNREADABLE)
             elif is_note and not self._is_ignored(path, name, rules):
-                self._skip(path, "a link to nothing", SkipCause.LINK)
+                self._skip(path, "a link to nothing", SkipCause.NOTHING)
             return
         is_folder = stat.S_ISDIR(status.st_mode)
         if not is_folder and not is_note:
@@ -264,7 +264,7 @@ class _Walk:
         for state in self.files[self._indexed :]:
             self._by_inode.setdefault(state.inode, []).append(state.path)
         self._indexed = len(self.files)
-        for path in self._by_inode.get(status.st_ino, ()):
+        for path in self._by_inode.get(inode_number(status), ()):
             try:
                 if os.path.samestat(os.stat(f"{self.root}/{path}"), status):  # noqa: PTH116
                     return path

@@ -68,6 +68,8 @@ class SkipCause(StrEnum):
     """Nobody knows what is there: what the index knows there is kept."""
     RULE = "rule"
     """An ignore file that is not used, or not all of it."""
+    NOTHING = "nothing"
+    """A link to nothing, at this moment: what the index knows there is missing."""
     HIDDEN = "hidden"
     LINK = "link"
     NAME = "name"
@@ -87,6 +89,11 @@ class Skipped:
     def holds_notes(self) -> bool:
         """Whether notes may hide behind it, so that those the index knows there are kept."""
         return self.cause is SkipCause.UNREADABLE
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it is a rule, so that what the index knows there leaves it at once."""
+        return self.cause not in (SkipCause.UNREADABLE, SkipCause.NOTHING)
 
 
 @dataclass(frozen=True, slots=True)

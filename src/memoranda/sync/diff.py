@@ -93,7 +93,7 @@ def diff(known: Iterable[KnownFile], scan: Scan) -> Delta:
     hidden: list[KnownFile] = []
     if by_path:
         unreadable = _Places(one.path for one in scan.skipped if one.holds_notes)
-        skipped = _Places(one.path for one in scan.skipped if not one.holds_notes)
+        skipped = _Places(one.path for one in scan.skipped if one.leaves_out)
         for path, file in sorted(by_path.items()):
             if path in unreadable:
                 hidden.append(file)

@@ -132,9 +132,10 @@ class IntegrityCheck:
 
     def _wait(self, last: object) -> timedelta:
         """How long until the next check is due, 0 if it is; a time that lies ahead is not believed."""
-        if not isinstance(last, str):
+        try:
+            age = self._now() - datetime.fromisoformat(str(last))
+        except (ValueError, TypeError):  # none yet, or not ours
             return timedelta()
-        age = self._now() - datetime.fromisoformat(last)
         return self._period - age if timedelta() <= age < self._period else timedelta()
 
     async def _check(self) -> None:

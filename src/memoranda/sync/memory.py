@@ -68,7 +68,7 @@ class Ending:
     Attributes:
         missing: notes that turned out to be missing and are kept.
         found: notes whose files are there again, unchanged.
-        there: every file of the scan.
+        there: every file of the scan, and every note that may be there unseen.
     """
 
     tally: Tally

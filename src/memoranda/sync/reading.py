@@ -90,6 +90,8 @@ def read_file(files: ReadsFiles, task: ReadTask, read: ReadOne) -> Outcome:
         data, state = files.read(task.path)
     except (NoteNotFound, RootMissing, OutsideProject, InvalidArgument):
         return Vanished()
+    except MemoryError:
+        return Unreadable("it is too large for the memory of this machine")
     except FileProblem as problem:
         return Unreadable(problem.message.removeprefix(f"{task.path} "))
     sha = checksum(data)

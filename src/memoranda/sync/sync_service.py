@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
@@ -26,6 +26,7 @@ from memoranda.model.sync import (
     Change,
     Deleted,
     Hidden,
+    Modified,
     Progress,
     Returned,
     Scan,
@@ -177,13 +178,17 @@ class SyncService:
     async def _plan(self, memory: Memory, scan: Scan, *, verify: bool, accept: bool) -> _Plan:
         delta = await asyncio.to_thread(diff, memory.files, scan)
         if delta.missing:  # an atomic save or a rename may have hidden a file from a single look
-            once = set(delta.missing)
             scan = await self._scan()
-            delta = await asyncio.to_thread(diff, memory.files, scan)
-            delta = replace(delta, missing=tuple(one for one in delta.missing if one in once))
+            once, delta = set(delta.missing), await asyncio.to_thread(diff, memory.files, scan)
+        else:
+            once = set()
         read = await asyncio.to_thread(checksums, self._files, delta.unread)
         found = changes(delta, read, await self._relatives(delta))
-        missing = [one.known for one in found if isinstance(one, Deleted) and not one.is_left_out]
+        missing = [
+            one.known
+            for one in found
+            if isinstance(one, Deleted) and not one.is_left_out and one.known in once
+        ]
         verdict = judge(
             missing,
             len(memory.files),
@@ -317,8 +322,9 @@ class SyncService:
         for work, note in notes:
             path = work.state.path
             try:
-                await self._entities.index_many([note.as_seen(work.known)])
-                tally.indexed(work, note.checksum)
+                applied = await self._entities.index_many([note.as_seen(work.known)])
+                if path in applied.ids:
+                    tally.indexed(work, note.checksum)
             except INDEX_TROUBLE:
                 raise
             except Exception as error:  # noqa: BLE001 - one file's fault must cost only itself
@@ -328,12 +334,20 @@ class SyncService:
     async def _finish(self, plan: _Plan, memory: Memory, tally: Tally) -> None:
         """Remember what is not a note; an unchanged folder costs no write."""
         hidden = [one.known for one in plan.changes if isinstance(one, Hidden)]
+        back = [one.known for one in plan.changes if isinstance(one, Returned)]
+        back += [  # changed as well, and what is there cannot be indexed
+            one.known
+            for one in plan.changes
+            if isinstance(one, Modified)
+            and one.known.missing_since
+            and one.state.path not in tally.good
+        ]
         ending = Ending(
             tally,
             plan.verdict,
             missing=[one for one in (*plan.verdict.hold, *hidden) if one.missing_since is None],
-            found=[one.known for one in plan.changes if isinstance(one, Returned)],
-            there={state.path for state in plan.scan.files},
+            found=back,
+            there={state.path for state in plan.scan.files} | {one.path for one in hidden},
         )
         did_something = tally.good or plan.gone or ending.changes_something(memory)
         if did_something or not self._noted:
@@ -367,6 +381,7 @@ async def _read_parts(
     finally:
         if ahead is not None:
             ahead.cancel()
+            await asyncio.wait({ahead})
 
 
 def _is_older(version: int | None) -> bool:

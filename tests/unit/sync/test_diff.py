@@ -114,11 +114,18 @@ def test_what_cannot_be_read_is_hidden_not_missing():
     assert what(changes(diff(files, scan), {})) == {"?dir/a.md", "?c.md", "-dirt.md"}
 
 
-@pytest.mark.parametrize("cause", [one for one in SkipCause if one is not SkipCause.UNREADABLE])
+@pytest.mark.parametrize(
+    "cause", [one for one in SkipCause if one not in (SkipCause.UNREADABLE, SkipCause.NOTHING)]
+)
 def test_what_a_rule_leaves_out_is_no_loss(cause):
     scan = Scan((), (Skipped("dir", "a rule", cause), Skipped("dir-b.md", "a rule", cause)))
     files = [known("dir/a.md", i=1), known("dir-b.md", i=2), known("dir-b.mdx.md", i=3)]
     assert what(changes(diff(files, scan), {})) == {"xdir/a.md", "xdir-b.md", "-dir-b.mdx.md"}
+
+
+def test_what_a_link_to_nothing_was_is_missing():
+    scan = Scan((), (Skipped("a.md", "a link to nothing", SkipCause.NOTHING),))
+    assert what(changes(diff([known("a.md")], scan), {})) == {"-a.md"}
 
 
 def test_a_rule_below_an_unreadable_folder_does_not_count():

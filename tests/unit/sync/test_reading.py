@@ -5,7 +5,6 @@ import pytest
 from memoranda.errors import (
     FileProblem,
     InvalidArgument,
-    MemorandaError,
     NoteNotFound,
     OutsideProject,
     RootMissing,
@@ -20,7 +19,7 @@ TASK = ReadTask(NotePath("a.md"))
 class Refusing:
     """A folder in which something happened since the scan."""
 
-    def __init__(self, error: MemorandaError) -> None:
+    def __init__(self, error: Exception) -> None:
         self.error = error
 
     def read(self, path: NotePath) -> tuple[bytes, object]:
@@ -44,3 +43,7 @@ def test_what_is_no_note_of_the_project_any_more_has_vanished(error):
 def test_what_the_system_refuses_is_unreadable_and_says_why():
     refusing = Refusing(FileProblem("a.md", "a.md cannot be read: Permission denied"))
     assert read_file(refusing, TASK, read_note) == Unreadable("cannot be read: Permission denied")
+
+
+def test_a_file_that_is_larger_than_the_memory_costs_only_itself():
+    assert isinstance(read_file(Refusing(MemoryError()), TASK, read_note), Unreadable)

@@ -23,6 +23,7 @@ _CAUSES = {  # in the order of how much it may surprise
     "rule": "rules not used",
     "name": "not named in Unicode",
     "link": "linked",
+    "nothing": "linked to nothing",
     "ignored": "ignored",
     "hidden": "hidden",
     "kind": "no notes",
