@@ -180,7 +180,7 @@ def test_a_broken_configuration_is_said_by_every_tool_and_can_be_mended(
 
 
 def test_initialize_is_answered_before_storage_is_imported(start: Callable[..., Any]) -> None:
-    heavy = ("sqlalchemy", "alembic", "dateparser", "snowballstemmer", "pyromark")
+    heavy = ("sqlalchemy", "alembic", "dateparser", "Stemmer", "pyromark")
     spying = (
         "import sys, memoranda.mcp.session as s\n"
         "plain = s.Session.start\n"
