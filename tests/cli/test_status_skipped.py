@@ -24,7 +24,7 @@ def test_status_shows_one_path_for_a_reason_and_the_way_to_all(ready: Cli, notes
     assert "  skipped   .hidden.md: hidden\n" in text
     assert "draft 001.md" not in text
     run = command_line("status", "--skipped", project="my notes")
-    assert f"  skipped   1 linked, 7 ignored, 1 hidden; to see all, run: {run}\n" in text
+    assert f"  skipped   1 linked to nothing, 7 ignored, 1 hidden; to see all, run: {run}\n" in text
 
 
 def test_a_few_skipped_paths_are_all_shown_at_once(ready: Cli, notes: Path) -> None:
@@ -50,7 +50,7 @@ def test_the_json_has_every_skipped_path_with_reason_and_cause(ready: Cli, notes
     for arguments in (["status", "--json"], ["status", "--skipped", "--json"]):
         (project,) = ready(*arguments).json["projects"]
         assert len(project["skipped"]) == project["skipped_total"] == 132
-        assert project["skipped_by_cause"] == {"link": 1, "ignored": 130, "hidden": 1}
+        assert project["skipped_by_cause"] == {"nothing": 1, "ignored": 130, "hidden": 1}
         assert project["skipped"][1] == {
             "path": "draft 000.md",
             "reason": "ignored by .gitignore, line 2",
