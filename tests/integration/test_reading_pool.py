@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -230,7 +231,23 @@ async def test_a_file_that_never_ends_costs_only_itself(root: Path, faults: Read
     async with ReadingPool(root, (), faults, workers=1, patience_s=1.0) as pool:
         first, hung, last = await pool.read(tasks)
     assert isinstance(hung, Faulty)
+    assert hung.error == "ReadingProcessSilent", "one strike, and not all of them at once"
     assert [first, last] == read_here(root, [tasks[0], tasks[2]])
+
+
+async def test_a_disk_that_does_not_answer_is_no_fault_of_the_file(
+    root: Path, faults: ReadOne, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = write(root, a="fine", b="!hang")
+    answered = threading.Event()
+    async with ReadingPool(root, (), faults, workers=1, patience_s=1.0) as pool:
+        monkeypatch.setattr(pool._files, "read", lambda path: answered.wait(30))
+        try:
+            first, stalled = await pool.read(tasks)
+        finally:
+            answered.set()
+    assert isinstance(first, ReadNote)
+    assert stalled == Unreadable("it cannot be read: the disk does not answer")
 
 
 async def test_what_is_printed_in_a_worker_is_no_answer(root: Path, faults: ReadOne) -> None:

@@ -12,24 +12,19 @@ file by file, and a file that brings down a second worker, alone, is `Faulty`.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import pickle
-import subprocess
-import sys
-import time
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, NoReturn, Self
+from typing import NoReturn, Self
 
 from loguru import logger
 
 from memoranda.model.sync import FileState
 from memoranda.sync.reading import Outcome, ReadOne, ReadTask, Unreadable, read_file
-from memoranda.sync.reading_worker import READY, Job, receive, send
+from memoranda.sync.reading_process import Batch, Chunk, ReadingProcess
+from memoranda.sync.reading_worker import Job
 
 PAYS_FROM_S = 1.0
 """Work for so long makes up for the start of one worker: half a second in which nothing is read."""
@@ -39,10 +34,8 @@ PATIENCE_S = 120.0
 
 _FILE_S = 100e-6
 _BYTE_S = 140e-9
-_CHUNK_FILES = 25
-_AHEAD = 2
 _START_S = 60.0
-_PIPE_BYTES = 1024 * 1024
+_NO_ANSWER = "it cannot be read: the disk does not answer"
 _NO_PROCESS = "it cannot be read safely: no process to read it in can be started"
 
 
@@ -76,7 +69,7 @@ class ReadingPool:
         self._files = self._job.files()
         if workers is None:
             workers = workers_that_pay(expected_files, expected_bytes, usable_cores())
-        self._seats: list[_Worker | None] = [None] * (workers if _has_name(read) else 0)
+        self._seats: list[ReadingProcess | None] = [None] * (workers if _has_name(read) else 0)
         self._patience_s = patience_s
         self._can_start = True
         self._is_closed = False
@@ -110,7 +103,7 @@ class ReadingPool:
         Raises:
             RuntimeError: the pool is closed, or was while it read.
         """
-        batch = _Batch(tasks)
+        batch = Batch(tasks)
         try:
             async with asyncio.TaskGroup() as group:
                 for seat in range(len(self._seats)):
@@ -130,7 +123,7 @@ class ReadingPool:
         self._is_closed = True
         self._end_workers()
 
-    async def _fill(self, seat: int, batch: _Batch) -> None:
+    async def _fill(self, seat: int, batch: Batch) -> None:
         """Let one worker after the other read until nothing waits, or no more can be started."""
         while batch.waiting and not self._is_closed:
             worker = self._seats[seat] or self._start()
@@ -147,24 +140,25 @@ class ReadingPool:
             elif lost is not None:
                 logger.warning("A process that reads notes was lost ({})", reason)
                 if lost.is_suspect:
-                    batch.answer(lost, await asyncio.to_thread(self._condemn, lost))
+                    batch.answer(lost, await self._condemned(lost, was_silent=worker.was_silent))
                 else:
                     batch.ask_alone(lost)
 
-    async def _watched(self, worker: _Worker, batch: _Batch) -> _Chunk | None:
+    async def _watched(self, worker: ReadingProcess, batch: Batch) -> Chunk | None:
         """`worker.read_from`, with an eye on whether anything comes back."""
         reading = asyncio.ensure_future(asyncio.to_thread(worker.read_from, batch))
         while not reading.done():
             await asyncio.wait({reading}, timeout=self._patience_s / 4)
             if worker.silent_s > (self._patience_s if worker.answers else _START_S):
+                worker.was_silent = True
                 worker.kill()
         return reading.result()
 
-    def _start(self) -> _Worker | None:
+    def _start(self) -> ReadingProcess | None:
         if not self._can_start:
             return None
         try:
-            return _Worker(self._job)
+            return ReadingProcess(self._job)
         except OSError as error:
             self._give_up(str(error))
             return None
@@ -174,7 +168,7 @@ class ReadingPool:
             logger.info("Notes are read on one core, no other process can be started: {}", reason)
         self._can_start = False
 
-    def _read_here(self, batch: _Batch) -> None:
+    def _read_here(self, batch: Batch) -> None:
         """Read what no worker is there for, but nothing that may have brought one down."""
         reader = self._files.reader()
         while not self._is_closed and (chunk := batch.next()) is not None:
@@ -183,8 +177,19 @@ class ReadingPool:
             else:
                 batch.answer(chunk, [read_file(reader, one, self._job.read) for one in chunk.tasks])
 
-    def _condemn(self, chunk: _Chunk) -> list[Outcome]:
-        return [read_file(self._files, task, _refuse) for task in chunk.tasks]
+    async def _condemned(self, chunk: Chunk, *, was_silent: bool) -> Sequence[Outcome]:
+        """What is said of a file that two processes were lost over: read here, and not parsed.
+
+        A disk that does not answer is no fault of the file, so the file is tried again at every sync.
+        """
+        parse = _silent if was_silent else _lost
+        reading = asyncio.to_thread(
+            lambda: [read_file(self._files, task, parse) for task in chunk.tasks]
+        )
+        try:
+            return await asyncio.wait_for(reading, self._patience_s)
+        except TimeoutError:
+            return [Unreadable(_NO_ANSWER) for _ in chunk.tasks]
 
     def _end_workers(self) -> None:
         for seat, worker in enumerate(self._seats):
@@ -194,7 +199,11 @@ class ReadingPool:
 
 
 class ReadingProcessLost(Exception):
-    """The process that read a file, and nothing else, ended or did not answer."""
+    """The process that read a file, and nothing else, ended: this one may not parse it."""
+
+
+class ReadingProcessSilent(Exception):
+    """The process that read a file, and nothing else, did not answer and was ended."""
 
 
 def workers_that_pay(files: int, total_bytes: int, cores: int) -> int:
@@ -214,164 +223,6 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    """Tasks that are asked in one frame, the first of them number `start` of the batch.
-
-    `is_suspect`: a worker was lost over the one task it holds and its neighbours.
-    """
-
-    start: int
-    tasks: Sequence[ReadTask]
-    is_suspect: bool = False
-
-
-class _Batch:
-    """The tasks of one `read`: chunks that wait, and the outcomes so far. Several threads use it."""
-
-    def __init__(self, tasks: Sequence[ReadTask]) -> None:
-        starts = range(0, len(tasks), _CHUNK_FILES)
-        self.waiting = deque(_Chunk(at, tasks[at : at + _CHUNK_FILES]) for at in starts)
-        self._outcomes: list[Outcome | None] = [None] * len(tasks)
-
-    def next(self) -> _Chunk | None:
-        """The chunk to read next; it no longer waits."""
-        try:
-            return self.waiting.popleft()
-        except IndexError:
-            return None
-
-    def ask_again(self, chunk: _Chunk) -> None:
-        """Nobody has read it."""
-        self.waiting.appendleft(chunk)
-
-    def ask_alone(self, chunk: _Chunk) -> None:
-        """Ask for each file of a chunk by itself."""
-        for at, task in enumerate(chunk.tasks):
-            self.waiting.append(_Chunk(chunk.start + at, [task], is_suspect=True))
-
-    def answer(self, chunk: _Chunk, outcomes: Sequence[Outcome]) -> None:
-        """What became of the files of a chunk, one outcome for each."""
-        self._outcomes[chunk.start : chunk.start + len(chunk.tasks)] = outcomes
-
-    def answered(self) -> list[Outcome]:
-        """All outcomes, once nothing waits."""
-        outcomes = [one for one in self._outcomes if one is not None]
-        assert len(outcomes) == len(self._outcomes)  # noqa: S101
-        return outcomes
-
-
-class _Worker:
-    """One worker process.
-
-    Attributes:
-        answers: how many frames came back; the first one says that it is ready.
-        is_lost: it ended, or answered what is no answer.
-    """
-
-    def __init__(self, job: Job) -> None:
-        """Start it. Raises OSError when the system has no process for it."""
-        self._job = job
-        self._process = subprocess.Popen(  # noqa: S603  (this Python, our own module)
-            _command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        self.answers = 0
-        self.is_lost = False
-        self._heard_at = time.monotonic()
-        self._is_ending = False
-        self._is_reading = False
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
-    def silent_s(self) -> float:
-        """For how long nothing has come back while it was asked."""
-        return time.monotonic() - self._heard_at if self._is_reading else 0.0
-
-    def read_from(self, batch: _Batch) -> _Chunk | None:
-        """Read chunks until none waits; the next is asked for before the last one's answer is taken.
-
-        Blocks. Returns the chunk that it was lost over, if it was.
-        """
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None and stdout is not None  # noqa: S101, PT018
-        asked: deque[_Chunk] = deque()
-        self._heard_at = time.monotonic()
-        self._is_reading = True
-        try:
-            if not self.answers:
-                _widen(stdout)
-                send(stdin, self._job)
-                _require(receive(stdout) == READY)
-                self._heard()
-            while True:
-                while len(asked) < _AHEAD and (chunk := batch.next()) is not None:
-                    asked.append(chunk)
-                    send(stdin, chunk.tasks)
-                if not asked:
-                    return None
-                outcomes = receive(stdout)
-                _require(isinstance(outcomes, list) and len(outcomes) == len(asked[0].tasks))
-                batch.answer(asked.popleft(), outcomes)
-                self._heard()
-        except Exception:  # noqa: BLE001 - whatever a broken process makes of its answer
-            self.is_lost = True
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(0.2)  # its pipes end a moment before it does
-            while len(asked) > 1:
-                batch.ask_again(asked.pop())
-            return asked.pop() if asked else None
-        finally:
-            self._is_reading = False
-            if self._is_ending:
-                self._dispose()
-
-    def kill(self) -> None:
-        """Let whoever reads from it see its end."""
-        self._process.kill()
-
-    def end(self) -> str:
-        """Kill it and forget it; says how it had ended if it had."""
-        code = self._process.poll()
-        self._is_ending = True
-        self.kill()
-        if not self._is_reading:
-            self._dispose()
-        return "its answer made no sense" if code is None else f"exit code {code}"
-
-    def _heard(self) -> None:
-        self.answers += 1
-        self._heard_at = time.monotonic()
-
-    def _dispose(self) -> None:
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):  # what was written and never read
-                if pipe is not None:
-                    pipe.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(1)
-
-
-def _command() -> list[str]:
-    """Start a worker with the import path of this process and nothing of the environment's Python settings.
-
-    So it runs the code that this process runs, whichever way it was installed, and neither the current
-    folder nor a `sitecustomize` comes in between.
-    """
-    if not sys.executable or getattr(sys, "frozen", False):
-        raise OSError("this program brings no Python along")
-    path = [entry for entry in sys.path if os.path.isabs(entry)]  # noqa: PTH117
-    return [
-        sys.executable,
-        *("-I", "-S", "-X", f"utf8={sys.flags.utf8_mode}"),
-        *(["-B"] if sys.dont_write_bytecode else []),
-        "-c",
-        f"import sys; sys.path[:] = {path!a}; from memoranda.sync.reading_worker import main; main()",
-    ]
-
-
 def _has_name(read: ReadOne) -> bool:
     """Whether another process can find the function."""
     try:
@@ -381,20 +232,9 @@ def _has_name(read: ReadOne) -> bool:
     return getattr(read, "__module__", "__main__") != "__main__"
 
 
-def _widen(pipe: IO[bytes]) -> None:
-    """Let a whole answer fit into the pipe, so that a worker need not wait until it is fetched."""
-    try:
-        import fcntl
-
-        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-    except (ImportError, AttributeError, OSError):
-        return
-
-
-def _require(is_answer: bool) -> None:
-    if not is_answer:
-        raise ValueError("no answer")
-
-
-def _refuse(data: bytes, state: FileState) -> NoReturn:
+def _lost(data: bytes, state: FileState) -> NoReturn:
     raise ReadingProcessLost(f"{state.path}: the process that read it was lost")
+
+
+def _silent(data: bytes, state: FileState) -> NoReturn:
+    raise ReadingProcessSilent(f"{state.path}: the process that read it did not answer")
