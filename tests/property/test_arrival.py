@@ -21,7 +21,8 @@ from memoranda.model.sync import FileState
 from memoranda.repositories.project import ensure_project
 from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.store import Store
-from memoranda.services.entity import Gone, apply
+from memoranda.services.entity import apply
+from memoranda.services.note_input import Gone
 from memoranda.services.reading import ReadNote, read_note
 from memoranda.sync.sync_service import INDEX_VERSION
 

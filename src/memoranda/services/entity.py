@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from memoranda.model.address import NotePath, Permalink
-from memoranda.model.note import NoteRef, ParsedNote
-from memoranda.model.sync import UNSURE_NS, FileState, KnownFile
+from memoranda.model.note import NoteRef
+from memoranda.model.sync import UNSURE_NS, KnownFile
 from memoranda.ports import FullTextIndex
 from memoranda.repositories.entity import EntityRepository, StoredEntity
 from memoranda.repositories.failure import FailureRepository
@@ -26,52 +25,11 @@ from memoranda.services.external_ids import external_ids
 from memoranda.services.items import indexed_note
 from memoranda.services.link_resolver import resolve_links
 from memoranda.services.linking import Name, link_keys, names_of
+from memoranda.services.note_input import Applied, Gone, NoteInput
 from memoranda.services.observations import write_observations
 from memoranda.services.permalinks import Claim, ClaimClass, assign, claim
 
 _MANY = 50
-
-
-@dataclass(frozen=True, slots=True)
-class NoteInput:
-    """A parsed file on its way into the index.
-
-    Attributes:
-        seen: for a sync, the row it saw: at this path, or at the old one of a move, whose identity the
-            note then keeps. None: it saw none.
-        is_guarded: drop the note when the rows are not as seen: somebody has indexed newer bytes since.
-        terms: what text analysis adds to each of its rows, if that is known.
-    """
-
-    parsed: ParsedNote
-    encoding: str
-    state: FileState
-    checksum: str
-    seen: KnownFile | None = None
-    is_guarded: bool = False
-    terms: tuple[str, ...] | None = None
-
-    @property
-    def moved_from(self) -> KnownFile | None:
-        """The row of the old path of a move."""
-        return self.seen if self.seen is not None and self.seen.path != self.state.path else None
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """A note on its way out of the index; only if its row is still as described."""
-
-    entity_id: int
-    path: NotePath
-    checksum: str
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What `apply` did: entity ids by path, and how many links found their note."""
-
-    ids: Mapping[NotePath, int]
-    links_resolved: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +119,7 @@ def apply(
                 entry.entity_id,
                 entry.note.parsed,
                 items[entry.entity_id],
-                _dates(entry.note),
+                entry.note.dates,
                 is_new=entry.old is None,
                 terms=entry.note.terms,
             )
@@ -279,23 +237,6 @@ def _make_room(
     entities.vacate([*renamed, *(one.entity_id for one in others)], paths=False)
 
 
-def _dates(note: NoteInput) -> tuple[datetime, datetime]:
-    """Created and modified: the note's own, else the file's. Naive UTC, as stored."""
-    file_time = _utc(note.state.mtime_ns)
-    created, modified = note.parsed.created, note.parsed.modified
-    return (
-        created.astimezone(UTC).replace(tzinfo=None) if created else file_time,
-        modified.astimezone(UTC).replace(tzinfo=None) if modified else file_time,
-    )
-
-
-def _utc(nanoseconds: int) -> datetime:
-    try:
-        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError, OSError):  # a file system may claim any year
-        return datetime.fromtimestamp(0, UTC).replace(tzinfo=None)
-
-
 def _write_entities(
     tx: Tx,
     entities: EntityRepository,
@@ -307,7 +248,7 @@ def _write_entities(
     external = iter(external_ids(tx.now, sum(entry.old is None for entry in entries)))
     for entry in entries:
         parsed, state = entry.note.parsed, entry.note.state
-        created, modified = _dates(entry.note)
+        created, modified = entry.note.dates
         row: dict[str, object] = {
             "id": entry.entity_id,
             "title": parsed.title,

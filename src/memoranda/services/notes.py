@@ -43,8 +43,9 @@ from memoranda.ports import FullTextIndex
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
-from memoranda.services.entity import Gone, apply
+from memoranda.services.entity import apply
 from memoranda.services.lookup import find_note, near_names, similar_notes
+from memoranda.services.note_input import Gone
 from memoranda.services.observations import observation_permalinks
 from memoranda.services.preview import outgoing_of, reference_to
 from memoranda.services.reading import ReadNote, read_note

@@ -6,16 +6,13 @@ A process that only reads imports this and no storage.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from memoranda.files.file_service import checksum
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.markdown.source import decode
 from memoranda.model.note import ParsedNote, SourceText
 from memoranda.model.sync import FileState, KnownFile
-
-if TYPE_CHECKING:
-    from memoranda.services.entity import NoteInput
+from memoranda.services.note_input import NoteInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +31,12 @@ class ReadNote:
 
     def as_input(self) -> NoteInput:
         """The same, on its way into the index whatever is there."""
-        from memoranda.services.entity import NoteInput
-
         return NoteInput(
             self.parsed, self.source.encoding, self.state, self.checksum, terms=self.terms
         )
 
     def as_seen(self, seen: KnownFile | None) -> NoteInput:
         """The same, only if the index is still as the sync saw it."""
-        from memoranda.services.entity import NoteInput
-
         return NoteInput(
             self.parsed,
             self.source.encoding,

@@ -36,9 +36,10 @@ from memoranda.ports import Clock, ProgressSink
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Store, in_chunks
 from memoranda.services.collector import collector_paused
-from memoranda.services.entity import EntityService, Gone, forget_contents
+from memoranda.services.entity import EntityService, forget_contents
 from memoranda.services.items import ITEMS_VERSION
 from memoranda.services.link_resolver import LinkResolver
+from memoranda.services.note_input import Gone
 from memoranda.services.reading import ReadNote, read_note
 from memoranda.sync.brakes import Verdict, judge
 from memoranda.sync.diff import Delta, changes, diff
