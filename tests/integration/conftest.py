@@ -163,8 +163,8 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are trusted at once: as if each had been written long before it is read."""
-    monkeypatch.setattr("memoranda.files.file_service._FINE_NS", 0)
-    monkeypatch.setattr("memoranda.files.file_service._COARSE_NS", 0)
+    monkeypatch.setattr("memoranda.files.state._FINE_NS", 0)
+    monkeypatch.setattr("memoranda.files.state._COARSE_NS", 0)
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import pytest
 from loguru import logger
 
 from memoranda.errors import DiskFull, RootMissing
-from memoranda.files.scan import inode_number, scan_folder
+from memoranda.files.scan import scan_folder
+from memoranda.files.state import inode_number
 from memoranda.model.note import ParsedNote
 from memoranda.model.sync import FailureKind, Scan
 from memoranda.repositories.entity import EntityRepository

@@ -45,17 +45,17 @@ async def test_a_file_that_is_fresh_is_read_once_more(index, monkeypatch):
     def frozen(state):
         return replace(state, mtime_ns=1, ctime_ns=1, inode=1)
 
-    scan, state_of = scan_module.scan_folder, file_service._state
+    scan, state_of = scan_module.scan_folder, file_service.state_of
 
     def frozen_scan(root, **how):
         found = scan(root, **how)
         return replace(found, files=tuple(map(frozen, found.files)))
 
-    def frozen_state(path, status):
-        return replace(frozen(state := state_of(path, status)), is_fresh=state.is_fresh)
+    def frozen_state(path, status, **how):
+        return replace(frozen(state := state_of(path, status, **how)), is_fresh=state.is_fresh)
 
     monkeypatch.setattr(sync_service, "scan_folder", frozen_scan)
-    monkeypatch.setattr(file_service, "_state", frozen_state)
+    monkeypatch.setattr(file_service, "state_of", frozen_state)
     index.write("a.md", "one\n")
     await index.sync.full_sync()
     index.write("a.md", "two\n")

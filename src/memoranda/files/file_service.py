@@ -13,7 +13,6 @@ import errno
 import hashlib
 import os
 import stat
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -39,15 +38,12 @@ from memoranda.files.atomic import (
 )
 from memoranda.files.ignore_files import ignoring_rule
 from memoranda.files.locks import exclusive
-from memoranda.files.scan import inode_number, is_note_path, nanoseconds
+from memoranda.files.scan import is_note_path
+from memoranda.files.state import state_of
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState
 
 _READ_TRIES = 5
-_FINE_NS = 100_000_000
-_COARSE_NS = 2_000_000_000
-_AHEAD_NS = 3_600_000_000_000
-"""A file that is an hour ahead was written when the clock was wrong, and not just now."""
 
 
 def checksum(data: bytes) -> str:
@@ -116,7 +112,7 @@ class FileService:
     def state(self, path: NotePath) -> FileState | None:
         """The file's state now, None when there is no such file. Raises as `resolve`."""
         try:
-            return _state(path, self.resolve(path).stat())
+            return state_of(path, self.resolve(path).stat())
         except OSError:
             return None
 
@@ -169,7 +165,7 @@ class FileService:
                 except FileExistsError as error:
                     raise NoteExists(path) from error
                 sync_folder(real.parent)
-                return _state(path, os.fstat(fd))
+                return state_of(path, os.fstat(fd), is_read=True)
         except OSError as error:
             remove_folders(made)
             raise self._translated(path, error, writing=True) from error
@@ -204,7 +200,7 @@ class FileService:
                     self._expected(path, real, expected_checksum)
                 temp.replace(real)
                 sync_folder(real.parent)
-                return _state(path, os.fstat(fd))
+                return state_of(path, os.fstat(fd), is_read=True)
         except OSError as error:
             raise self._translated(path, error, writing=True) from error
 
@@ -277,7 +273,7 @@ class FileService:
                     before.st_mtime_ns == after.st_mtime_ns
                     and before.st_size == after.st_size == len(data)
                 ):
-                    return data, _state(path, before)
+                    return data, state_of(path, before, is_read=True)
         except OSError as error:
             if error.errno == errno.ELOOP and flags & os.O_NOFOLLOW:
                 return self._read(path, str(self.resolve(path)))
@@ -390,27 +386,6 @@ def _read_only(path: NotePath) -> ReadOnly:
 
 def _moment(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _state(path: NotePath, status: os.stat_result) -> FileState:
-    return FileState(
-        path,
-        status.st_size,
-        nanoseconds(status.st_mtime_ns),
-        status.st_ctime_ns,
-        inode_number(status),
-        is_fresh=_is_fresh(status),
-    )
-
-
-def _is_fresh(status: os.stat_result) -> bool:
-    """Whether a change from now on could bear the times that the file has: the clock's grain.
-
-    Kernels stamp files by a clock that ticks every 1 to 10 ms; file systems that keep whole seconds
-    may keep even ones only.
-    """
-    grain = _FINE_NS if status.st_ctime_ns % 1_000_000_000 else _COARSE_NS
-    return -_AHEAD_NS < time.time_ns() - status.st_ctime_ns < grain
 
 
 def _is_unicode(path: str) -> bool:

@@ -19,10 +19,10 @@ from pathlib import Path
 from memoranda.errors import RootMissing
 from memoranda.files.ignore import IGNORE_FILES, NO_RULES, Rules
 from memoranda.files.ignore_files import read_rules
+from memoranda.files.state import inode_number, state_of
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState, RootIdentity, Scan, SkipCause, Skipped
 
-_MOST = 2**63 - 1
 _NOTHING_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
 """What the system says of a link that leads nowhere, into a file or round in a circle: no note is there."""
 _NOT_NOTES = frozenset({"node_modules"})
@@ -37,16 +37,6 @@ def is_note_path(path: str) -> bool:
         and not name.startswith((".", "~$"))
         and not any(part[:1] == "." or part in _NOT_NOTES for part in folders)
     )
-
-
-def inode_number(status: os.stat_result) -> int:
-    """The inode number as the index can store it: some file systems use all 64 bits."""
-    return status.st_ino & _MOST
-
-
-def nanoseconds(value: int) -> int:
-    """A file time as the index can store it: some files claim to be of the year 2300."""
-    return max(-_MOST, min(value, _MOST))
 
 
 def scan_folder(root: Path, *, skips: Sequence[str] = ()) -> Scan:
@@ -153,15 +143,7 @@ class _Walk:
                 if is_note and entry.is_file(follow_symlinks=False):
                     if name.isascii() or keep(path):
                         s = entry.stat(follow_symlinks=False)
-                        append(
-                            FileState(
-                                NotePath(path),
-                                s.st_size,
-                                nanoseconds(s.st_mtime_ns),
-                                s.st_ctime_ns,
-                                inode_number(s),
-                            )
-                        )
+                        append(state_of(NotePath(path), s))
                 elif entry.is_symlink():
                     if name.isascii() or keep(path):
                         links.append(path)
@@ -249,15 +231,7 @@ class _Walk:
         elif (known := self._known_file(status)) is not None:
             self._skip(path, f"the same file as {known}", SkipCause.LINK)
         else:
-            self.files.append(
-                FileState(
-                    NotePath(path),
-                    status.st_size,
-                    nanoseconds(status.st_mtime_ns),
-                    status.st_ctime_ns,
-                    inode_number(status),
-                )
-            )
+            self.files.append(state_of(NotePath(path), status))
 
     def _known_file(self, status: os.stat_result) -> NotePath | None:
         """The note that is this very file, if one was found before."""
