@@ -323,3 +323,21 @@ def test_a_link_that_leads_nowhere_hides_no_notes(tmp_path: Path, target: str) -
     scan = scan_folder(tmp_path)
     assert [file.path for file in scan.files] == ["note.md"]
     assert [(one.path, one.reason) for one in scan.skipped] == [("z.md", "a link to nothing")]
+
+
+def test_folders_without_a_number_are_told_apart_and_loops_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, "a/1.md", "b/c/2.md")
+    (tmp_path / "b" / "loop").symlink_to(tmp_path / "b")
+    real = os.stat
+
+    def unnumbered(path: object, *args: Any, **how: Any) -> os.stat_result:
+        values = list(real(path, *args, **how))  # type: ignore[call-overload]
+        values[1] = 0
+        return os.stat_result(values)
+
+    monkeypatch.setattr(os, "stat", unnumbered)
+    scan = scan_folder(tmp_path)
+    assert [file.path for file in scan.files] == ["a/1.md", "b/c/2.md"]
+    assert [one.reason for one in scan.skipped] == ["the same folder as b"]

@@ -82,7 +82,7 @@ class _Walk:
         self.files: list[FileState] = []
         self.skipped: list[Skipped] = []
         self.links: list[tuple[bool, str, Rules]] = []  # a heap, what may lead to folders first
-        self._folders: dict[tuple[int, int], str] = {}  # (device, inode) -> prefix
+        self._folders: dict[object, str] = {}  # (device, inode) or real path -> prefix
         self._by_inode: dict[int, list[NotePath]] = {}
         self._indexed = 0  # how many of `files` are in `_by_inode`
 
@@ -110,7 +110,10 @@ class _Walk:
 
     def _is_new_folder(self, prefix: str) -> bool:
         status = os.stat(f"{self.root}/{prefix}")  # noqa: PTH116  (a Path costs more than the call)
-        known = self._folders.setdefault((status.st_dev, status.st_ino), prefix)
+        folder: object = (status.st_dev, status.st_ino)
+        if not status.st_ino:  # this file system numbers nothing
+            folder = os.path.realpath(f"{self.root}/{prefix}")
+        known = self._folders.setdefault(folder, prefix)
         if known != prefix:
             self._skip(
                 prefix[:-1], f"the same folder as {known[:-1] or 'the project'}", SkipCause.LINK
