@@ -192,9 +192,13 @@ class NoteNotFound(MemorandaError):
 
     code = "NOTE_NOT_FOUND"
 
-    def __init__(self, name: str, near: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, near: Sequence[str] = (), *, lost: str = "") -> None:
+        """`lost` is the path of a note that the index knows by that name, and that has no file now."""
         hint = f"Near: {', '.join(near)}." if near else "Find it with search_notes."
-        super().__init__(f"There is no note {name!r}", hint=hint)
+        message = f"There is no note {name!r}"
+        if lost:
+            message = f"The index knows {name!r}, but its file {lost} is not there now"
+        super().__init__(message, hint=hint)
         self.name, self.near = name, tuple(near)
 
     def fields(self) -> dict[str, object]:

@@ -68,8 +68,9 @@ def read(data, state):
 '''
 
 PARENT = """
-import asyncio, sys
+import asyncio, signal, sys
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who started us may have it ignored
 sys.path.insert(0, sys.argv[1])
 from reading_faults import read
 from memoranda.sync.reading import ReadTask

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memoranda.cli.command_line import command_line
 from memoranda.cli.output import listed
-from memoranda.model.sync import FileFailure, Skipped, SyncReport
+from memoranda.model.sync import FileFailure, SkipCause, Skipped, SyncReport
 from memoranda.render.notes import count
 
 
@@ -18,6 +18,7 @@ def report_json(project: str, report: SyncReport) -> dict[str, object]:
         "modified": list(report.modified_files),
         "moved": [{"from": before, "to": after} for before, after in report.moved_files],
         "deleted": list(report.deleted_files),
+        "left_out": list(report.left_out_files),
         "failed": [failure_json(failure) for failure in report.failures],
         "skipped": [skipped_json(skipped) for skipped in report.skipped],
         "held": list(report.held),
@@ -51,6 +52,7 @@ def report_text(project: str, report: SyncReport, *, details: bool = True) -> st
     lines = [
         f"{project}: {len(report.new_files)} new, {len(report.modified_files)} modified, "
         f"{len(moved)} moved, {len(report.deleted_files)} deleted, "
+        f"{f'{len(report.left_out_files)} left out, ' if report.left_out_files else ''}"
         f"{len(report.failures)} failed, {unchanged(report)} unchanged "
         f"({report.duration_s:.1f} s)",
     ]
@@ -59,9 +61,23 @@ def report_text(project: str, report: SyncReport, *, details: bool = True) -> st
         lines += listed("modified", report.modified_files)
         lines += listed("moved", moved)
         lines += listed("deleted", report.deleted_files)
+        lines += listed("left out", report.left_out_files)
+    lines += _skipped_lines(report.skipped, project)
     lines += held_lines(report.held, report.held_reason, project)
     lines += failure_lines(report.failures)
     return "\n".join(lines)
+
+
+def _skipped_lines(skipped: Sequence[Skipped], project: str) -> list[str]:
+    """The rules and places that could not be used, and how to see all that is not indexed."""
+    if not skipped:
+        return []
+    trouble = [one for one in skipped if one.cause in (SkipCause.RULE, SkipCause.UNREADABLE)]
+    command = command_line("status", "--skipped", project=project)
+    return [
+        *listed("trouble", [f"{one.path}: {one.reason}" for one in trouble]),
+        f"  skipped   {count(len(skipped), 'path')}; to see all, run: {command}",
+    ]
 
 
 def held_lines(
@@ -71,10 +87,14 @@ def held_lines(
     if not paths:
         return []
     which = count(len(paths) if total is None else total, "note")
-    kept = f"  kept      {which} although the file is missing"
+    files = "its file is" if which == "1 note" else "their files are"
+    kept = f"  kept      {which} although {files} missing"
     if reason:
         command = command_line("sync", "--accept-deletions", project=project)
-        kept += f": {reason}; put the files back, or run: {command}"
+        kept += (
+            f": {reason}; put the files back, else they leave the index once they are missing for a "
+            f"minute in the same folder; to delete them now, run: {command}"
+        )
     else:
         kept += ": a folder cannot be read"
     return [*listed("missing", paths), kept]

@@ -197,6 +197,8 @@ class SyncReport:
     """What one sync did (spec 4.2). Paths sorted.
 
     Attributes:
+        deleted_files: notes whose files are gone.
+        left_out_files: notes that left the index although their files are there: a rule says so.
         held: notes whose files are missing and that are kept for now, with `held_reason`.
         touched: files that were read and have the bytes they had.
     """
@@ -204,6 +206,7 @@ class SyncReport:
     new_files: tuple[NotePath, ...] = ()
     modified_files: tuple[NotePath, ...] = ()
     deleted_files: tuple[NotePath, ...] = ()
+    left_out_files: tuple[NotePath, ...] = ()
     moved_files: tuple[tuple[NotePath, NotePath], ...] = ()
     failures: tuple[FileFailure, ...] = ()
     skipped: tuple[Skipped, ...] = ()
@@ -221,6 +224,7 @@ class SyncReport:
             len(self.new_files)
             + len(self.modified_files)
             + len(self.deleted_files)
+            + len(self.left_out_files)
             + len(self.moved_files)
         )
 

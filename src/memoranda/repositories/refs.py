@@ -170,6 +170,12 @@ class NoteRefRepository(ProjectScoped):
             for i, opening in self._conn.execute(_OPENINGS, {"length": length, "values": chunk})
         }
 
+    def has_any(self) -> bool:
+        """Whether there is a note at all."""
+        return (
+            self._conn.execute(_PATHS.limit(1), {"project": self._project_id}).first() is not None
+        )
+
     def with_problems(self) -> list[NoteRef]:
         """Notes with a fault in their frontmatter, by path."""
         return [note_ref(row) for row in self._conn.execute(_BROKEN, {"project": self._project_id})]

@@ -185,7 +185,8 @@ class NoteService:
             note = await asyncio.to_thread(self._load, ref.file_path)
         except NoteNotFound:  # gone, or moved: the next sync tells which, and keeps its identity
             near = await self._store.read(lambda tx: near_names(tx, name))
-            raise NoteNotFound(name, near) from None
+            others = [one for one in near if one != ref.permalink]
+            raise NoteNotFound(name, others, lost=ref.file_path) from None
         if note.checksum != ref.checksum:
             try:
                 ref = await self._store.write(lambda tx: self._reindex(tx, note))

@@ -96,6 +96,8 @@ class SearchService:
                 return f"Drop a filter ({', '.join(names)}): without them {notes}."
         if titles := self._near_titles(tx, query):
             return f"No note has these words. Similar: {', '.join(titles)}."
+        if not NoteRefRepository(tx).has_any():
+            return "The index has no notes; `memoranda status` says what is in the folder."
         return "No note has these words. Try fewer, other or more general ones."
 
     def _near_titles(self, tx: Tx, query: SearchQuery) -> list[str]:

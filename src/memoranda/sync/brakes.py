@@ -72,12 +72,13 @@ def judge(
     if not missing or accept:
         return Verdict(tuple(missing), (), None, root.inode)
     reason = _suspicion(len(missing), known, root, remembered)
+    still = reason or f"{len(missing):,} of {known:,} notes are missing"
     if standing is None:
         if not reason:
             return Verdict(tuple(missing), (), None, root.inode)
         return Verdict((), tuple(missing), Hold(reason, now, root.inode), remembered)
     if root.inode not in (standing.root, remembered):  # yet another folder: the minute begins anew
-        hold = Hold(reason or standing.reason, now, root.inode)
+        hold = Hold(still, now, root.inode)
         return Verdict((), tuple(missing), hold, remembered)
     is_intact = root.inode == remembered or not (root.is_empty or _is_large(len(missing), known))
     delete: list[KnownFile] = []
@@ -91,7 +92,7 @@ def judge(
     return Verdict(
         tuple(delete),
         tuple(hold_on),
-        Hold(reason or standing.reason, standing.since, standing.root),
+        Hold(still, standing.since, standing.root),
         remembered,
     )
 

@@ -26,6 +26,7 @@ from memoranda.model.sync import (
     Change,
     Deleted,
     Hidden,
+    KnownFile,
     Modified,
     Progress,
     Returned,
@@ -70,8 +71,14 @@ class _Plan:
     scan: Scan
     changes: tuple[Change, ...]
     work: Sequence[Work]
-    gone: Sequence[Gone]
+    left_out: Sequence[KnownFile]
     verdict: Verdict
+
+    @property
+    def gone(self) -> list[Gone]:
+        """The rows that go: of deleted notes, and of those that a rule leaves out."""
+        files = (*self.verdict.delete, *self.left_out)
+        return [Gone(one.entity_id, one.path, one.checksum) for one in files]
 
 
 class SyncService:
@@ -142,9 +149,8 @@ class SyncService:
             tally.resolved = await LinkResolver(self._store).resolve_pending()
             await self._apply(plan, tally, progress or _silent)
             await self._finish(plan, memory, tally)
-            deleted = [one.path for one in plan.gone]
             elapsed = self._clock.monotonic() - started
-            return tally.report(plan.scan, deleted, plan.verdict, elapsed)
+            return tally.report(plan.scan, plan.left_out, plan.verdict, elapsed)
 
     async def reindex(self, *, progress: ProgressSink | None = None) -> SyncReport:
         """Read and parse every file again; ids stay (spec 8.4 reindex_all)."""
@@ -199,17 +205,10 @@ class SyncService:
             now=memory.now,
             accept=accept,
         )
-        gone = [*verdict.delete, *delta.left_out]
         work = work_of(found)
         if verify:
             work += unquestioned(scan, {file.path: file for file in memory.files}, work)
-        return _Plan(
-            scan,
-            found,
-            work,
-            [Gone(one.entity_id, one.path, one.checksum) for one in gone],
-            verdict,
-        )
+        return _Plan(scan, found, work, delta.left_out, verdict)
 
     async def _relatives(self, delta: Delta) -> set[tuple[int, NotePath]]:
         pairs = delta.maybe_kin
@@ -224,10 +223,11 @@ class SyncService:
     async def _apply(self, plan: _Plan, tally: Tally, progress: ProgressSink) -> None:
         """Read and write batch after batch; deletions go with the last one, unless they are many."""
         parts = list(batches(plan.work)) or [[]]
-        last = plan.gone[:BATCH_FILES]
-        for chunk in in_chunks(plan.gone[BATCH_FILES:], BATCH_FILES):
+        gone = plan.gone
+        last = gone[:BATCH_FILES]
+        for chunk in in_chunks(gone[BATCH_FILES:], BATCH_FILES):
             await self._entities.index_many([], deleted=chunk, resolve=False)
-        is_one = len(parts) == 1 and len(last) == len(plan.gone)
+        is_one = len(parts) == 1 and len(last) == len(gone)
         total, done = len(plan.work), 0
         started = self._clock.monotonic()
         progress(Progress(0, total))
@@ -237,10 +237,10 @@ class SyncService:
         ):
             async for number, outcomes in read:
                 part = parts[number]
-                gone = last if number + 1 == len(parts) else ()
+                going = last if number + 1 == len(parts) else ()
                 with collector_paused():
                     notes = self._notes(part, outcomes, tally)
-                    await self._write(notes, gone, tally, resolve=is_one)
+                    await self._write(notes, going, tally, resolve=is_one)
                 done += len(part)
                 progress(Progress(done, total, self._clock.monotonic() - started))
         if not is_one:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from loguru import logger
@@ -102,13 +102,14 @@ class Tally:
         return [path for path in self.struck if path in self.good or path not in there]
 
     def report(
-        self, scan: Scan, deleted: list[NotePath], verdict: Verdict, duration_s: float
+        self, scan: Scan, left_out: Sequence[KnownFile], verdict: Verdict, duration_s: float
     ) -> SyncReport:
         """The whole sync."""
         return SyncReport(
             new_files=tuple(sorted(self.new)),
             modified_files=tuple(sorted(self.modified)),
-            deleted_files=tuple(sorted(deleted)),
+            deleted_files=tuple(sorted(one.path for one in verdict.delete)),
+            left_out_files=tuple(sorted(one.path for one in left_out)),
             moved_files=tuple(sorted(self.moved)),
             failures=tuple(sorted(self.failures, key=lambda failure: failure.path)),
             skipped=scan.skipped,
