@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from memoranda.files.scan import scan_folder
+from memoranda.model.sync import FORGOTTEN_NS
 from memoranda.repositories.entity import EntityRepository
 
 DAY = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -52,3 +54,19 @@ async def test_a_large_batch_of_new_notes_is_found_by_links_that_waited_for_them
     assert index.rows(
         "SELECT file_path FROM entity JOIN relation ON to_id = entity.id WHERE to_name = 'n7'"
     ) == [("n7.md",)]
+
+
+async def test_a_row_that_is_to_be_read_again_stays_so(index):
+    """Another process begins to read everything anew while this one finds a file as it was."""
+    index.write("a.md", "text\n")
+    await index.sync.full_sync()
+    scan = scan_folder(index.root)
+
+    def restate(tx):
+        entities = EntityRepository(tx)
+        [known] = entities.known_files()
+        entities.forget_contents()
+        entities.restate([(known, scan.files[0])])
+        return entities.known_files()[0].ctime_ns
+
+    assert await index.store.write(restate) == FORGOTTEN_NS

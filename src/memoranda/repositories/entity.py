@@ -65,7 +65,7 @@ _REWRITE = (
 _FORGET = update(entity).where(_MINE).values(ctime_ns=FORGOTTEN_NS)
 _RESTATE = (
     update(entity)
-    .where(_BY_ID, entity.c.checksum == bindparam("bytes"))
+    .where(_BY_ID, entity.c.checksum == bindparam("bytes"), entity.c.ctime_ns != FORGOTTEN_NS)
     .values(ctime_ns=bindparam("new_ctime"), inode=bindparam("new_inode"), missing_since=null())
 )
 _MISS = update(entity).where(_BY_ID).values(missing_since=bindparam("since"))
@@ -173,7 +173,10 @@ class EntityRepository(ProjectScoped):
         )
 
     def restate(self, files: Iterable[tuple[KnownFile, FileState]]) -> None:
-        """Remember the new state of files whose bytes and time of change are as before."""
+        """Remember the new state of files whose bytes and time of change are as before.
+
+        A row that another process has marked to be read again meanwhile stays marked.
+        """
         self._each(
             _RESTATE,
             [
