@@ -9,7 +9,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import bindparam, delete, func, insert, null, select, text, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    null,
+    select,
+    text,
+    union_all,
+    update,
+)
 
 from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
@@ -62,10 +74,13 @@ _REWRITE = (
         }
     )
 )
+_FORGOTTEN: ColumnElement[int] = literal_column(str(FORGOTTEN_NS))
+"""No parameter: a row that is to be written has none of that name."""
+
 _FORGET = update(entity).where(_MINE).values(ctime_ns=FORGOTTEN_NS)
 _RESTATE = (
     update(entity)
-    .where(_BY_ID, entity.c.checksum == bindparam("bytes"), entity.c.ctime_ns != FORGOTTEN_NS)
+    .where(_BY_ID, entity.c.checksum == bindparam("bytes"), entity.c.ctime_ns != _FORGOTTEN)
     .values(ctime_ns=bindparam("new_ctime"), inode=bindparam("new_inode"), missing_since=null())
 )
 _MISS = update(entity).where(_BY_ID).values(missing_since=bindparam("since"))
