@@ -45,6 +45,7 @@ __all__ = [
     "database_path",
     "ensure_private_folder",
     "find_project",
+    "history_folder",
     "load_settings",
     "lock_folder",
     "log_file",
@@ -98,6 +99,11 @@ def database_path(project: Project) -> Path:
 def lock_folder(project: Project) -> Path:
     """Where the lock files of a project's notes are; nothing is made."""
     return config_dir() / project.permalink / "locks"
+
+
+def history_folder(project: Project) -> Path:
+    """Where the history of what tools changed is; nothing is made."""
+    return config_dir() / project.permalink / "history"
 
 
 def load_settings() -> Settings:

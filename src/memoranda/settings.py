@@ -56,6 +56,10 @@ class Settings(BaseSettings):
         semantic_min_similarity: how near a passage must be, from 0 (anything) to 1 (the same).
         sync_delay: milliseconds without a change before changed files are indexed.
         watch_project_reload_interval: seconds between two looks at the configuration.
+        watch_mode: how changes are noticed: "auto", "events", "polling" (network drives) or "off".
+        reconcile_interval: seconds between two looks at the whole folder while it is watched.
+        history_days: how long what tools changed can be taken back; 0 is for ever.
+        history_megabytes: how much of it is kept for a project; 0 is no limit.
         server_name: the name shown to MCP clients.
         log_level: the least that is logged: TRACE, DEBUG, INFO, SUCCESS, WARNING, ERROR or CRITICAL.
         projects_root: the folder below which assistants over HTTP may make projects; without it they
@@ -79,6 +83,10 @@ class Settings(BaseSettings):
     semantic_min_similarity: float = Field(default=0.55, ge=0.0, le=1.0)
     sync_delay: int = Field(default=1000, ge=0)
     watch_project_reload_interval: int = Field(default=300, ge=1)
+    watch_mode: Literal["auto", "events", "polling", "off"] = "auto"
+    reconcile_interval: int = Field(default=300, ge=5)
+    history_days: int = Field(default=365, ge=0)
+    history_megabytes: int = Field(default=500, ge=0)
     server_name: str = Field(default="Memoranda", min_length=1)
     log_level: str = "INFO"
     projects_root: str | None = None

@@ -1,0 +1,88 @@
+"""What tools changed, as values (architecture row 9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memoranda.model.address import NotePath
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who asks for a change.
+
+    Attributes:
+        client: the client's name as it says itself in MCP `initialize`; "memoranda" for the command line.
+        version: of the client.
+        tool: the tool or command, for example "edit_note".
+    """
+
+    client: str = ""
+    version: str = ""
+    tool: str = ""
+
+
+NOBODY = Author()
+
+
+class ChangeKind(StrEnum):
+    """What a change did to a file."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    DELETED = "deleted"
+
+
+class ChangeState(StrEnum):
+    """Whether a change happened."""
+
+    DONE = "done"
+    PENDING = "pending"
+    """It was begun: its process works on it, or died in its middle."""
+    UNSURE = "unsure"
+    """Its process died in its middle, and what the file was then nobody can tell any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedChange:
+    """One change of one file by a tool.
+
+    Attributes:
+        change_id: ascending in time; never used again.
+        at: when it began, aware UTC.
+        root: the project's folder at that time.
+        before: checksum of the bytes before, None when there was no file.
+        after: checksum of the bytes after, None when there is no file any more.
+        before_bytes, after_bytes: their sizes.
+    """
+
+    change_id: int
+    at: datetime
+    author: Author
+    root: str
+    path: NotePath
+    kind: ChangeKind
+    state: ChangeState
+    before: str | None
+    after: str | None
+    before_bytes: int
+    after_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLimits:
+    """How much is kept; 0 means no limit."""
+
+    days: int = 365
+    megabytes: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class HistorySummary:
+    """How much there is. `size_bytes` on disk; `oldest` aware UTC."""
+
+    changes: int = 0
+    size_bytes: int = 0
+    oldest: datetime | None = None
