@@ -51,7 +51,7 @@ OURS = {
     "SearchService": "memoranda.services.search",
     "Store": "memoranda.repositories.store",
     "SyncService": "memoranda.sync.sync_service",
-    "Workspace": "memoranda.container",
+    "Workspace": "memoranda.workspace",
 }
 VAULT = ROOT / "examples" / "vault"
 

@@ -22,12 +22,13 @@ from fastmcp import Client
 from loguru import logger
 from sqlalchemy import text
 
-from memoranda.container import Container, Workspace
+from memoranda.container import Container
 from memoranda.errors import MemorandaError
 from memoranda.files.clock import SystemClock
 from memoranda.mcp.server import build_server
 from memoranda.mcp.session import Session
 from memoranda.model.sync import SyncReport, SyncState
+from memoranda.workspace import Workspace
 
 PATIENCE_S = 50
 ALL_CHARS = 1_000_000

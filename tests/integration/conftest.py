@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from memoranda.container import assemble
 from memoranda.db.engine import begin_write, open_engine
 from memoranda.db.health import prepare
 from memoranda.files.clock import SystemClock
@@ -32,6 +31,7 @@ from memoranda.services.reading import read_note
 from memoranda.services.search import SearchService
 from memoranda.sync.reading import ReadOne
 from memoranda.sync.sync_service import INDEX_VERSION, SyncService
+from memoranda.workspace import assemble
 
 
 @dataclass

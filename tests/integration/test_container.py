@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memoranda.config import load_settings
-from memoranda.container import Container, Workspace
+from memoranda.container import Container
 from memoranda.db.engine import identify
 from memoranda.db.health import reopen
 from memoranda.errors import (
@@ -23,6 +23,7 @@ from memoranda.errors import (
 )
 from memoranda.model.search import SearchQuery
 from memoranda.model.sync import SyncPhase
+from memoranda.workspace import Workspace
 
 
 @pytest.fixture

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from memoranda.config import load_settings
-from memoranda.container import Container, Workspace
+from memoranda.container import Container
 from memoranda.errors import DatabaseBusy
 from memoranda.model.search import SearchQuery
 from memoranda.sync.integrity import IntegrityCheck
+from memoranda.workspace import Workspace
 
 HOUR_S = 3600.0
 

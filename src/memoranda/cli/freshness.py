@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memoranda.container import Workspace
     from memoranda.model.sync import SyncReport
+    from memoranda.workspace import Workspace
 
 WHOLE = 1_000_000_000
 """Characters of an answer: a person asked for it, so nothing is cut."""

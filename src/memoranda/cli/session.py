@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from memoranda.container import Container, Workspace
+    from memoranda.container import Container
     from memoranda.model.project import Project
+    from memoranda.workspace import Workspace
 
 T = TypeVar("T")
 

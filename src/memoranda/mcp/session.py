@@ -19,7 +19,8 @@ from memoranda.model.project import Project
 from memoranda.ports import Clock
 
 if TYPE_CHECKING:
-    from memoranda.container import Container, Workspace
+    from memoranda.container import Container
+    from memoranda.workspace import Workspace
 
 OPENING_PATIENCE_S = 20.0
 CLOSING_PATIENCE_S = 1.0

@@ -12,7 +12,7 @@ from memoranda.render.projects import project_note
 from memoranda.render.state import held_note, state_data, state_note
 
 if TYPE_CHECKING:
-    from memoranda.container import Workspace
+    from memoranda.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

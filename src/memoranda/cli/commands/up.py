@@ -12,10 +12,11 @@ from memoranda.cli.options import FolderArgument, JsonOption
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memoranda.container import Container, Workspace
+    from memoranda.container import Container
     from memoranda.model.project import Counts, Project
     from memoranda.model.search import SearchResults
     from memoranda.model.sync import SyncReport
+    from memoranda.workspace import Workspace
 
 _NEWEST = 200
 

@@ -1,0 +1,285 @@
+"""One project in one process: its index, its services, its syncs, and how they are joined."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loguru import logger
+
+from memoranda.config import database_path, lock_folder
+from memoranda.db.engine import Identity, begin_read, begin_write, identify, open_engine
+from memoranda.db.health import Prepared, full_check, kept_aside, prepare, reopen
+from memoranda.errors import DatabaseProblem
+from memoranda.files.file_service import FileService
+from memoranda.model.address import NotePath
+from memoranda.model.note import NoteRef
+from memoranda.model.project import Counts, Project
+from memoranda.model.sync import FileFailure, SyncReport
+from memoranda.model.views import ProjectInfo
+from memoranda.ports import Clock, FullTextIndex, ProgressSink
+from memoranda.repositories.entity import EntityRepository
+from memoranda.repositories.failure import FailureRepository
+from memoranda.repositories.project import (
+    LAST_FULL_SYNC,
+    ProjectRepository,
+    ensure_project,
+    known_project,
+)
+from memoranda.repositories.refs import NoteRefRepository
+from memoranda.repositories.search_sqlite import SqliteFullTextIndex
+from memoranda.repositories.store import Store, Tx
+from memoranda.services.browse import BrowseService
+from memoranda.services.context import ContextService
+from memoranda.services.entity import EntityService
+from memoranda.services.link_resolver import LinkResolver
+from memoranda.services.notes import NoteService
+from memoranda.services.reading import read_note
+from memoranda.services.search import SearchService
+from memoranda.sync.breaker import is_tripped
+from memoranda.sync.coordinator import SyncCoordinator
+from memoranda.sync.integrity import LAST_CHECK, PERIOD, PERIOD_WITH_LOG, IntegrityCheck
+from memoranda.sync.memory import HOLD, hold_of
+from memoranda.sync.reading import ReadOne
+from memoranda.sync.sync_service import INDEX_VERSION, SyncService
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
+
+
+_MANY_KEPT = 3
+_MOST_MISSING = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One project's parts.
+
+    Attributes:
+        notice: what happened to its database when it was opened.
+        opened: which file its database is; None: nobody asks.
+    """
+
+    project: Project
+    database: Path
+    store: Store
+    fulltext: FullTextIndex
+    files: FileService
+    entities: EntityService
+    notes: NoteService
+    search: SearchService
+    context: ContextService
+    browse: BrowseService
+    links: LinkResolver
+    sync: SyncService
+    coordinator: SyncCoordinator
+    integrity: IntegrityCheck
+    notice: str = ""
+    opened: Identity | None = None
+
+    async def reindex(self, progress: ProgressSink | None = None) -> SyncReport:
+        """Read every file of the project again; ids stay.
+
+        Raises:
+            DatabaseDamaged: the index itself is damaged; the next look opens one that is made anew.
+        """
+        await self.integrity.require_soundness()
+        return await self.coordinator.reindex(progress=progress)
+
+    async def info(self) -> ProjectInfo:
+        """What `status` says about the project."""
+        look = await self.store.read(_look)
+        hold = hold_of(look.facts.get(HOLD))
+        return ProjectInfo(
+            project=self.project,
+            counts=look.counts,
+            state=self.coordinator.state,
+            database_path=str(self.database),
+            database_bytes=await asyncio.to_thread(size_of, self.database),
+            last_full_sync=_time(look.facts.get(LAST_FULL_SYNC)),
+            broken=look.broken,
+            failures=look.failures,
+            notice=self.notice,
+            missing=look.missing,
+            missing_total=look.missing_total,
+            missing_reason=hold.reason if hold else "",
+            last_check=_time(look.facts.get(LAST_CHECK)),
+        )
+
+    async def aclose(self) -> None:
+        """Stop syncing and checking, and close the database."""
+        self.integrity.stop()
+        await self.coordinator.stop()
+        await asyncio.to_thread(self.store.close)
+
+
+def is_usable(workspace: Workspace, project: Project) -> bool:
+    """Whether the workspace still serves the project as it is configured, over the file it opened."""
+    return (
+        not workspace.store.is_damaged
+        and (workspace.project.path, workspace.project.skips) == (project.path, project.skips)
+        and workspace.opened == identify(workspace.database)
+    )
+
+
+def join(project: Project, clock: Clock, before: Workspace | None) -> Workspace:
+    """Prepare the database and build the parts; touches the disk, so call it in a thread.
+
+    Args:
+        project: whose parts.
+        clock: for times.
+        before: the closed workspace that could not be used any more.
+    """
+    database = database_path(project)
+    has_log = bool(_size(_log(database)))
+    if before is None or before.opened is None or before.database != database:
+        prepared = prepare(database)
+    else:
+        prepared = reopen(database, before.opened, damage=_damage(before))
+    notice = _notice(prepared, database)
+    if notice:
+        logger.warning("Project {}: {}", project.name, notice)
+    engine = open_engine(database)
+    try:
+        with begin_read(engine) as conn:
+            project_id = known_project(conn, project)
+        if project_id is None:
+            with begin_write(engine) as conn:
+                now = clock.now().replace(tzinfo=None)
+                project_id = ensure_project(conn, project, now, INDEX_VERSION)
+    except DatabaseProblem:
+        engine.dispose()
+        raise
+    workspace = assemble(
+        project,
+        database,
+        engine,
+        project_id,
+        lock_folder(project),
+        clock,
+        notice=notice,
+        check_every=PERIOD_WITH_LOG if has_log else PERIOD,
+    )
+    return replace(workspace, opened=identify(database))
+
+
+def _damage(workspace: Workspace) -> str:
+    if not workspace.store.is_damaged:
+        return ""
+    return "; ".join(workspace.integrity.findings) or "damaged while in use"
+
+
+def assemble(
+    project: Project,
+    database: Path,
+    engine: Engine,
+    project_id: int,
+    locks: Path,
+    clock: Clock,
+    *,
+    read: ReadOne = read_note,
+    notice: str = "",
+    check_every: timedelta = PERIOD,
+) -> Workspace:
+    """Build the parts of a project over an open database; `read` lets tests inject faults."""
+    store = Store(engine, project_id, clock)
+    fulltext = SqliteFullTextIndex(project_id)
+    files = FileService(project.path, locks, skips=project.skips)
+    entities = EntityService(store, fulltext)
+    notes = NoteService(store, files, fulltext)
+    sync = SyncService(project.path, project.skips, store, files, entities, clock, read=read)
+    check = partial(full_check, engine)
+    integrity = IntegrityCheck(project.name, store, check, clock, period=check_every)
+    return Workspace(
+        project=project,
+        database=database,
+        store=store,
+        fulltext=fulltext,
+        files=files,
+        entities=entities,
+        notes=notes,
+        search=SearchService(store, fulltext),
+        context=ContextService(store, notes),
+        browse=BrowseService(store, files),
+        links=LinkResolver(store),
+        sync=sync,
+        coordinator=SyncCoordinator(project.name, sync, integrity, clock),
+        integrity=integrity,
+        notice=notice,
+    )
+
+
+def _notice(prepared: Prepared, database: Path) -> str:
+    match prepared.status:
+        case "mended":
+            said = (
+                f"the full-text index could not be used ({prepared.reason}) "
+                "and is built anew from the notes"
+            )
+        case "rebuilt" if prepared.set_aside is not None:
+            said = (
+                f"the index could not be used ({prepared.reason}); it is kept as "
+                f"{prepared.set_aside.name} and is built anew from the notes"
+            )
+        case _:
+            return ""
+    kept = kept_aside(database)
+    if len(kept) < _MANY_KEPT:
+        return said
+    megabytes = sum(map(size_of, kept)) / 1e6
+    return (
+        f"{said}. {len(kept)} such files in {database.parent} take {megabytes:,.0f} MB; "
+        "they can be deleted"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What the index says of itself."""
+
+    counts: Counts
+    facts: Mapping[str, object]
+    broken: tuple[NoteRef, ...]
+    failures: tuple[FileFailure, ...]
+    missing: tuple[NotePath, ...]
+    missing_total: int
+
+
+def _look(tx: Tx) -> _Look:
+    project, entities = ProjectRepository(tx), EntityRepository(tx)
+    return _Look(
+        project.counts(),
+        project.facts(),
+        tuple(NoteRefRepository(tx).with_problems()),
+        tuple(
+            replace(failure, tripped=is_tripped(failure, failure.checksum))
+            for failure in FailureRepository(tx).all().values()
+        ),
+        tuple(path for path, _ in entities.missing(_MOST_MISSING)),
+        entities.missing_count(),
+    )
+
+
+def _time(fact: object) -> datetime | None:
+    return datetime.fromisoformat(fact).replace(tzinfo=UTC) if isinstance(fact, str) else None
+
+
+def size_of(database: Path) -> int:
+    """Size of a database with its write-ahead log; 0 when there is none."""
+    return _size(database) + _size(_log(database))
+
+
+def _log(database: Path) -> Path:
+    return database.with_name(f"{database.name}-wal")
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
