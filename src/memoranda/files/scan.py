@@ -70,7 +70,7 @@ def scan_folder(root: Path, *, skips: Sequence[str] = ()) -> Scan:
     walk.files.sort(key=attrgetter("path"))
     walk.skipped.sort(key=attrgetter("path"))
     identity = RootIdentity(status.st_dev, inode_number(status), is_empty)
-    return Scan(tuple(walk.files), tuple(walk.skipped), identity)
+    return Scan(tuple(walk.files), tuple(walk.skipped), identity, tuple(walk.folders))
 
 
 class _Walk:
@@ -81,6 +81,7 @@ class _Walk:
         self.skips = skips
         self.files: list[FileState] = []
         self.skipped: list[Skipped] = []
+        self.folders: list[str] = []
         self.links: list[tuple[bool, str, Rules]] = []  # a heap, what may lead to folders first
         self._folders: dict[object, str] = {}  # (device, inode) or real path -> prefix
         self._by_inode: dict[int, list[NotePath]] = {}
@@ -99,6 +100,7 @@ class _Walk:
             try:
                 with os.scandir(f"{self.root}/{prefix}") as entries:
                     if self._is_new_folder(prefix):
+                        self.folders.append(prefix[:-1])
                         self._entries(entries, prefix, rules, waiting)
             except (FileNotFoundError, NotADirectoryError):
                 if not prefix:

@@ -111,11 +111,16 @@ class RootIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A whole folder at one moment, files sorted by path."""
+    """A folder at one moment, files sorted by path.
+
+    Attributes:
+        folders: those that were looked into, relative POSIX, "" for the root; in no order.
+    """
 
     files: tuple[FileState, ...]
     skipped: tuple[Skipped, ...] = ()
     root: RootIdentity = RootIdentity(0, 0)
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +206,7 @@ class SyncReport:
         left_out_files: notes that left the index although their files are there: a rule says so.
         held: notes whose files are missing and that are kept for now, with `held_reason`.
         touched: files that were read and have the bytes they had.
+        folders: those that were looked into, see `Scan`.
     """
 
     new_files: tuple[NotePath, ...] = ()
@@ -215,6 +221,7 @@ class SyncReport:
     total_files: int = 0
     touched: int = 0
     links_resolved: int = 0
+    folders: tuple[str, ...] = ()
     duration_s: float = 0.0
 
     @property

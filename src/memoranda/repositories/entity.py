@@ -39,6 +39,12 @@ _KNOWN = select(
     entity.c.checksum,
     entity.c.missing_since,
 ).where(_MINE)
+_KNOWN_AT = _KNOWN.where(entity.c.file_path.in_(many("values")))
+_IS_BELOW = (
+    select(entity.c.id)
+    .where(_MINE, entity.c.file_path > bindparam("first"), entity.c.file_path < bindparam("end"))
+    .limit(1)
+)
 _STORED = select(
     entity.c.id,
     entity.c.file_path,
@@ -115,7 +121,22 @@ class EntityRepository(ProjectScoped):
 
     def known_files(self) -> list[KnownFile]:
         """Every file the index remembers."""
-        rows = self._conn.execute(_KNOWN, {"project": self._project_id}).all()
+        return self._known(_KNOWN)
+
+    def known_at(self, paths: Collection[str]) -> list[KnownFile]:
+        """What the index remembers of these paths."""
+        return [file for chunk in in_chunks(paths) for file in self._known(_KNOWN_AT, chunk)]
+
+    def has_below(self, folder: str) -> bool:
+        """Whether a note of the index lies below a folder."""
+        limits = {"project": self._project_id, "first": f"{folder}/", "end": f"{folder}0"}
+        return self._conn.execute(_IS_BELOW, limits).first() is not None
+
+    def _known(self, statement: object, values: Sequence[object] = ()) -> list[KnownFile]:
+        rows = self._conn.execute(
+            statement,  # type: ignore[call-overload]
+            {"project": self._project_id, "values": values},
+        )
         return [
             KnownFile(i, NotePath(path), size, mtime, ctime, inode, checksum, missing)
             for i, path, size, mtime, ctime, inode, checksum, missing in rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -40,15 +40,32 @@ class Memory:
 
 def remember(tx: Tx) -> Memory:
     """Read all of it."""
+    files, failures = EntityRepository(tx).known_files(), FailureRepository(tx).all()
+    return Memory(files, failures, *_facts(tx), tx.now)
+
+
+def recall(tx: Tx, paths: Collection[str]) -> Memory | None:
+    """Read what concerns these paths, None when they concern more: a folder, or more than a few."""
+    entities = EntityRepository(tx)
+    folders = [path for path in paths if not path.lower().endswith(".md")]
+    if any(entities.has_below(folder) for folder in folders):
+        return None
+    failures = FailureRepository(tx).all()
+    return Memory(
+        entities.known_at(paths),
+        {NotePath(path): failures[NotePath(path)] for path in paths if path in failures},
+        *_facts(tx),
+        tx.now,
+    )
+
+
+def _facts(tx: Tx) -> tuple[int | None, Hold | None, int | None]:
     facts = ProjectRepository(tx).facts()
     version, root = facts.get(INDEX_VERSION), facts.get(ROOT)
-    return Memory(
-        EntityRepository(tx).known_files(),
-        FailureRepository(tx).all(),
+    return (
         root if isinstance(root, int) else None,
         hold_of(facts.get(HOLD)),
         version if isinstance(version, int) else None,
-        tx.now,
     )
 
 
@@ -69,6 +86,7 @@ class Ending:
         missing: notes that turned out to be missing and are kept.
         found: notes whose files are there again, unchanged.
         there: every file of the scan, and every note that may be there unseen.
+        is_whole: the whole folder was looked at.
     """
 
     tally: Tally
@@ -76,6 +94,7 @@ class Ending:
     missing: Sequence[KnownFile]
     found: Sequence[KnownFile]
     there: Set[NotePath]
+    is_whole: bool = True
 
     def changes_something(self, memory: Memory) -> bool:
         """Whether anything of it has to be written."""
@@ -89,12 +108,14 @@ class Ending:
         )
 
     def write(self, tx: Tx) -> None:
-        """Write all of it, and the time of this sync."""
+        """Write all of it, and the time of this sync if it was a whole one."""
         entities, project = EntityRepository(tx), ProjectRepository(tx)
         entities.restate(self.tally.restated)
         entities.miss(_ids(self.missing), tx.now)
         entities.miss(_ids(self.found), None)
         FailureRepository(tx).replace(self.tally.cleared(self.there), self.tally.to_remember())
+        if not self.is_whole:
+            return
         project.set_fact(ROOT, self.verdict.root)
         hold = self.verdict.standing
         project.set_fact(

@@ -8,7 +8,7 @@ that a note written by a tool meanwhile is at worst indexed twice, never taken f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from loguru import logger
 from memoranda.errors import INDEX_TROUBLE, NoteNotFound
 from memoranda.files.file_service import FileService
 from memoranda.files.scan import scan_folder
+from memoranda.files.scan_paths import scan_paths
 from memoranda.markdown.entity_parser import PARSER_VERSION
 from memoranda.model.address import NotePath
 from memoranda.model.note import NoteRef
@@ -46,7 +47,7 @@ from memoranda.sync.brakes import Verdict, judge
 from memoranda.sync.diff import Delta, changes, diff
 from memoranda.sync.evidence import checksums, relatives
 from memoranda.sync.kinship import LIKENESS_CHARS
-from memoranda.sync.memory import Ending, Memory, remember
+from memoranda.sync.memory import Ending, Memory, recall, remember
 from memoranda.sync.reading import (
     Faulty,
     Outcome,
@@ -73,6 +74,7 @@ class _Plan:
     work: Sequence[Work]
     left_out: Sequence[KnownFile]
     verdict: Verdict
+    is_whole: bool = True
 
     @property
     def gone(self) -> list[Gone]:
@@ -145,12 +147,50 @@ class SyncService:
                 memory = await self._store.read(remember)
             plan = await self._plan(memory, scan, verify=verify, accept=accept_deletions)
             self._warnings.hidden(plan.scan.skipped)
-            tally = Tally(memory.failures)
-            tally.resolved = await LinkResolver(self._store).resolve_pending()
-            await self._apply(plan, tally, progress or _silent)
-            await self._finish(plan, memory, tally)
-            elapsed = self._clock.monotonic() - started
-            return tally.report(plan.scan, plan.left_out, plan.verdict, elapsed)
+            return await self._carry_out(plan, memory, progress or _silent, started)
+
+    async def sync_paths(self, paths: Collection[str]) -> SyncReport | None:
+        """Look at these paths alone and apply what changed there.
+
+        What the paths alone do not tell (a note that is gone, a folder, a link, an ignore file) is not
+        guessed: nothing is done then.
+
+        Args:
+            paths: of files or folders that may have changed, relative POSIX.
+
+        Returns:
+            What was done; None when a full sync is needed.
+
+        Raises:
+            DatabaseProblem: or a subclass.
+        """
+        async with self._lock:
+            started = self._clock.monotonic()
+            memory = await self._store.read(lambda tx: recall(tx, paths))
+            if memory is None or memory.root is None or _is_older(memory.version):
+                return None
+            known = {file.path for file in memory.files}
+            scan = await asyncio.to_thread(scan_paths, self._root, paths, known, skips=self._skips)
+            if scan is None or scan.root.inode != memory.root:
+                return None
+            delta = diff(memory.files, scan)
+            if delta.missing or delta.hidden:
+                return None
+            read = await asyncio.to_thread(checksums, self._files, delta.unread)
+            found = changes(delta, read)
+            stands = Verdict((), (), memory.hold, memory.root)
+            plan = _Plan(scan, found, work_of(found), delta.left_out, stands, is_whole=False)
+            return await self._carry_out(plan, memory, _silent, started)
+
+    async def _carry_out(
+        self, plan: _Plan, memory: Memory, progress: ProgressSink, started: float
+    ) -> SyncReport:
+        tally = Tally(memory.failures)
+        tally.resolved = await LinkResolver(self._store).resolve_pending()
+        await self._apply(plan, tally, progress)
+        await self._finish(plan, memory, tally)
+        elapsed = self._clock.monotonic() - started
+        return tally.report(plan.scan, plan.left_out, plan.verdict, elapsed)
 
     async def reindex(self, *, progress: ProgressSink | None = None) -> SyncReport:
         """Read and parse every file again; ids stay (spec 8.4 reindex_all)."""
@@ -349,7 +389,12 @@ class SyncService:
             missing=[one for one in (*plan.verdict.hold, *hidden) if one.missing_since is None],
             found=back,
             there={state.path for state in plan.scan.files} | {one.path for one in hidden},
+            is_whole=plan.is_whole,
         )
+        if not plan.is_whole:
+            if ending.changes_something(memory):
+                await self._store.write(ending.write)
+            return
         did_something = tally.good or plan.gone or ending.changes_something(memory)
         if did_something or not self._noted:
             await self._store.write(ending.write)

@@ -118,6 +118,7 @@ class Tally:
             total_files=len(scan.files),
             touched=self.touched,
             links_resolved=self.resolved,
+            folders=scan.folders,
             duration_s=duration_s,
         )
 
