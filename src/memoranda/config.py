@@ -52,6 +52,7 @@ __all__ = [
     "project_permalink",
 ]
 
+HISTORY_FOLDER = "history"
 _DIR_VARIABLE = "BASIC_MEMORY_CONFIG_DIR"
 _MAX_PERMALINK_BYTES = 120  # it names a folder: far below the 255 bytes of a file name
 
@@ -103,7 +104,7 @@ def lock_folder(project: Project) -> Path:
 
 def history_folder(project: Project) -> Path:
     """Where the history of what tools changed is; nothing is made."""
-    return config_dir() / project.permalink / "history"
+    return config_dir() / project.permalink / HISTORY_FOLDER
 
 
 def load_settings() -> Settings:

@@ -13,6 +13,7 @@ import typer
 
 from memoranda.cli.commands import (
     config,
+    history,
     mcp,
     project,
     read,
@@ -52,6 +53,7 @@ def application() -> typer.Typer:
     app.command()(search.search)
     app.command()(read.read)
     app.command()(reindex.reindex)
+    app.add_typer(history.commands, name="history")
     app.add_typer(config.commands, name="config")
     return app
 

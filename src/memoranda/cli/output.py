@@ -27,6 +27,16 @@ def write_text(text: str) -> None:
     _write(shown(text, on_terminal=sys.stdout.isatty()).rstrip("\n") + "\n")
 
 
+def write_raw(data: bytes) -> None:
+    """Print bytes on stdout as they are, nothing added."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+
+
 def shown(text: str, *, on_terminal: bool) -> str:
     """The text as it is; for a terminal without the control characters that would steer it."""
     return _STEERING.sub("\ufffd", text) if on_terminal else text

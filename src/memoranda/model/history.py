@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -81,8 +82,51 @@ class HistoryLimits:
 
 @dataclass(frozen=True, slots=True)
 class HistorySummary:
-    """How much there is. `size_bytes` on disk; `oldest` aware UTC."""
+    """How much there is.
+
+    Attributes:
+        changes: how many.
+        size_bytes: on disk.
+        oldest: when the oldest began, aware UTC; None if there is none.
+        newest: when the newest began, aware UTC.
+        set_aside: absolute paths of history files that could not be used; they are kept until the user
+            deletes them.
+    """
 
     changes: int = 0
     size_bytes: int = 0
     oldest: datetime | None = None
+    newest: datetime | None = None
+    set_aside: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What a purge did.
+
+    Attributes:
+        changes: how many are gone.
+        freed_bytes: how much smaller the file is.
+        left: what there is now.
+    """
+
+    changes: int
+    freed_bytes: int
+    left: HistorySummary
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of the changes in whose middle a process died.
+
+    Attributes:
+        done: they happened.
+        dropped: they did not happen, and are not in the history any more.
+        unsure: the file has other bytes by now.
+        waiting: they stay PENDING: their file is in use, cannot be read, or the folder is not there.
+    """
+
+    done: int = 0
+    dropped: int = 0
+    unsure: int = 0
+    waiting: int = 0

@@ -1,0 +1,178 @@
+"""Rows of changes as values. All functions work in the caller's transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from memoranda.model.address import NotePath
+from memoranda.model.history import Author, ChangeKind, ChangeState, RecordedChange
+
+COLUMNS = (
+    "id, at, client, version, tool, root, path, kind, state, token, before, after, "
+    "before_bytes, after_bytes"
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingChange:
+    """A change that was begun. The temporary file of its write is `.<token>.tmp` beside its file."""
+
+    change: RecordedChange
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The bytes of a file at one side of a change, with their SHA-256 (32 bytes)."""
+
+    checksum: bytes
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NewChange:
+    """A change that is about to happen; a side is None where there is no file."""
+
+    author: Author
+    root: str
+    path: NotePath
+    token: str
+    before: Side | None
+    after: Side | None
+
+    @property
+    def kind(self) -> ChangeKind:
+        """What it does to the file."""
+        if self.before is None:
+            return ChangeKind.CREATED
+        return ChangeKind.DELETED if self.after is None else ChangeKind.UPDATED
+
+
+def microseconds(at: datetime) -> int:
+    """An aware time as it is stored."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def moment(stored: int) -> datetime:
+    """A stored time, aware UTC."""
+    return _EPOCH + stored * _MICROSECOND
+
+
+def storable(text: str) -> str:
+    """The text without what no database takes: half a character, which a client or a folder may have."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def change_of(row: Sequence[Any]) -> RecordedChange:
+    """The change in a row of `COLUMNS`.
+
+    Raises:
+        ValueError, TypeError, OverflowError: a value is not what it can be; the row is damaged.
+    """
+    return RecordedChange(
+        change_id=row[0],
+        at=moment(row[1]),
+        author=Author(row[2], row[3], row[4]),
+        root=row[5],
+        path=NotePath(row[6]),
+        kind=ChangeKind(row[7]),
+        state=ChangeState(row[8]),
+        before=None if row[10] is None else row[10].hex(),
+        after=None if row[11] is None else row[11].hex(),
+        before_bytes=row[12],
+        after_bytes=row[13],
+    )
+
+
+def add(conn: sqlite3.Connection, change: NewChange, at: datetime) -> int:
+    """Add it as PENDING, begun at that aware time; returns its id."""
+    (change_id,) = conn.execute(
+        "INSERT INTO change (at, client, version, tool, root, path, kind, state, token, before, after, "
+        "before_bytes, after_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        (
+            microseconds(at),
+            storable(change.author.client),
+            storable(change.author.version),
+            storable(change.author.tool),
+            storable(change.root),
+            change.path,
+            change.kind.value,
+            ChangeState.PENDING.value,
+            change.token,
+            change.before and change.before.checksum,
+            change.after and change.after.checksum,
+            len(change.before.data) if change.before else 0,
+            len(change.after.data) if change.after else 0,
+        ),
+    ).fetchone()
+    return int(change_id)
+
+
+def set_state(conn: sqlite3.Connection, change_id: int, state: ChangeState) -> None:
+    """Give a change another state; one that is not there any more stays so."""
+    conn.execute("UPDATE change SET state = ? WHERE id = ?", (state.value, change_id))
+
+
+def pending(
+    conn: sqlite3.Connection, root: str, path: NotePath | None = None
+) -> list[PendingChange]:
+    """The changes in this folder, or of this one file, that were begun and not ended; oldest first."""
+    of_path = "" if path is None else " AND path = :path"
+    rows = conn.execute(
+        f"SELECT {COLUMNS} FROM change WHERE state = 'pending' AND root = :root{of_path} ORDER BY id",  # noqa: S608  (columns)
+        {"root": storable(root), "path": path},
+    )
+    return [PendingChange(change_of(row), row[9]) for row in rows]
+
+
+def find(conn: sqlite3.Connection, change_id: int) -> RecordedChange | None:
+    """The change of that id."""
+    row = conn.execute(f"SELECT {COLUMNS} FROM change WHERE id = ?", (change_id,)).fetchone()  # noqa: S608  (columns)
+    return None if row is None else change_of(row)
+
+
+def newest(
+    conn: sqlite3.Connection,
+    *,
+    path: NotePath | None,
+    client: str | None,
+    since: datetime | None,
+    before_id: int | None,
+    limit: int,
+) -> list[RecordedChange]:
+    """The changes that fit, newest first."""
+    wanted = {
+        "path = :path": path,
+        "client = :client COLLATE NOCASE": client,
+        "at >= :since": None if since is None else microseconds(since),
+        "id < :before_id": before_id,
+    }
+    where = " AND ".join(clause for clause, value in wanted.items() if value is not None)
+    rows = conn.execute(
+        f"SELECT {COLUMNS} FROM change WHERE {where or '1'} ORDER BY id DESC LIMIT :limit",  # noqa: S608  (clauses)
+        {
+            "path": path,
+            "client": None if client is None else storable(client),
+            "since": None if since is None else microseconds(since),
+            "before_id": before_id,
+            "limit": limit,
+        },
+    )
+    return [change_of(row) for row in rows]
+
+
+def remove(conn: sqlite3.Connection, ids: Sequence[int]) -> list[bytes | None]:
+    """Delete changes; returns the checksums they had, for `contents.drop_unused`."""
+    checksums: list[bytes | None] = []
+    for change_id in ids:
+        row = conn.execute(
+            "DELETE FROM change WHERE id = ? RETURNING before, after", (change_id,)
+        ).fetchone()
+        checksums += row or ()
+    return checksums

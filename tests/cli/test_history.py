@@ -1,0 +1,375 @@
+"""What a person sees of what assistants did, takes back, and deletes for good."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Cli
+
+from memoranda.cli.command_line import command_line
+from memoranda.config import configured_projects, find_project, history_folder, load_settings
+from memoranda.files.clock import SystemClock
+from memoranda.files.file_service import checksum
+from memoranda.history.store import HistoryStore
+from memoranda.model.address import NotePath
+from memoranda.model.history import Author, HistoryLimits
+
+OLD = "# Compost\n\nTurn the heap.\n"
+NEW = "# Compost\n\nTurn the heap every day.\n"
+Changing = Callable[..., None]
+
+
+class PastClock(SystemClock):
+    """So many days ago."""
+
+    def __init__(self, days: int) -> None:
+        self.days = days
+
+    def now(self) -> datetime:
+        return super().now() - timedelta(days=self.days)
+
+
+@pytest.fixture
+def change(ready: Cli, notes: Path) -> Changing:
+    """Records a change as a tool does, without changing the file."""
+    project = find_project(configured_projects(load_settings()), None)
+
+    def record(
+        before: bytes | str | None,
+        after: bytes | str | None,
+        path: str = "garden/Compost.md",
+        *,
+        by: Author = Author("claude-code", "2.1", "edit_note"),  # noqa: B008  (a value)
+        days_ago: int = 0,
+    ) -> None:
+        sides = [each.encode() if isinstance(each, str) else each for each in (before, after)]
+        store = HistoryStore(
+            history_folder(project), project.path, PastClock(days_ago), HistoryLimits()
+        )
+        with store.recording(
+            NotePath(path), before=sides[0], after=sides[1], by=by, current=lambda: None
+        ):
+            pass
+        store.close()
+
+    return record
+
+
+def test_without_changes_it_says_so_and_makes_nothing(ready: Cli, home: Path) -> None:
+    done = ready("history", "list")
+    assert done.code == 0
+    assert done.out == "No change is recorded for my notes: no tool has changed a note yet.\n"
+    assert ready("history", "list", "--json").json == {
+        "project": "my notes",
+        "changes": [],
+        "has_more": False,
+        "total_changes": 0,
+        "size_bytes": 0,
+        "set_aside": [],
+    }
+    assert not (home / "my-notes" / "history").exists()
+
+
+def test_the_list_says_who_did_what_the_newest_first(ready: Cli, change: Changing) -> None:
+    change(None, OLD, by=Author("codex", "1", "write_note"))
+    change(OLD, NEW)
+    change(NEW, None, by=Author())
+    head, *lines = ready("history", "list").out.splitlines()
+    assert head.split() == ["ID", "WHEN", "(UTC)", "CLIENT", "TOOL", "WHAT", "NOTE"]
+    rows = [line.split() for line in lines]
+    assert [row[0] for row in rows] == ["3", "2", "1"]
+    assert rows[2][3:] == ["codex", "write_note", "created", "garden/Compost.md"]
+    assert rows[1][3:] == ["claude-code", "edit_note", "updated", "garden/Compost.md"]
+    assert rows[0][3:] == ["-", "-", "deleted", "garden/Compost.md"]
+
+
+def test_the_json_of_the_list_has_all_about_a_change(
+    ready: Cli, change: Changing, notes: Path
+) -> None:
+    change(OLD, NEW)
+    data = ready("history", "list", "--json").json
+    (found,) = data["changes"]
+    at = datetime.fromisoformat(found.pop("at"))
+    assert abs(datetime.now(UTC) - at) < timedelta(minutes=5)
+    assert found == {
+        "id": 1,
+        "client": "claude-code",
+        "client_version": "2.1",
+        "tool": "edit_note",
+        "kind": "updated",
+        "state": "done",
+        "file_path": "garden/Compost.md",
+        "project_path": str(notes),
+        "before": checksum(OLD.encode()),
+        "after": checksum(NEW.encode()),
+        "before_bytes": len(OLD),
+        "after_bytes": len(NEW),
+    }
+    assert data["total_changes"] == 1
+    assert data["size_bytes"] > 0
+
+
+def test_the_list_is_narrowed_by_note_client_and_time(
+    ready: Cli, change: Changing, notes: Path
+) -> None:
+    change(None, "1", "a.md", days_ago=20)
+    change(None, "2", "b.md", by=Author("Codex", "1", "write_note"))
+    change("1", "3", "a.md")
+
+    def ids(*arguments: object) -> list[int]:
+        found = ready("history", "list", "--json", *arguments).json
+        return [each["id"] for each in found["changes"]]
+
+    assert ids() == [3, 2, 1]
+    assert ids("a.md") == ids("./a.md") == ids(notes / "a.md") == [3, 1]
+    assert ids("--client", "codex") == [2]
+    assert ids("--since", "7d") == [3, 2]
+    assert ids("a.md", "--since", "7d") == [3]
+    assert ids("--project", "my notes", "-n", "1") == [3]
+    assert ready("history", "list", "-n", "1", "--json").json["has_more"] is True
+    assert "give --limit 20" in ready("history", "list", "-n", "2").err
+    assert ready("history", "list", "-n", "3").err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["c.md"], "No change of c.md is recorded for my notes.\n"),
+        (["--client", "x"], "No change that fits is recorded for my notes.\n"),
+    ],
+)
+def test_nothing_found_is_no_failure(
+    ready: Cli, change: Changing, arguments: list[str], text: str
+) -> None:
+    change(OLD, NEW)
+    done = ready("history", "list", *arguments)
+    assert (done.code, done.out) == (0, text)
+
+
+def test_a_change_is_shown_with_its_difference(ready: Cli, change: Changing, notes: Path) -> None:
+    change(OLD, NEW)
+    text = ready("history", "show", 1).out
+    assert "  what      updated\n  note      garden/Compost.md\n" in text
+    assert "  by        claude-code 2.1 with edit_note\n" in text
+    assert f"  before    {len(OLD)} bytes, {checksum(OLD.encode())[:12]}\n" in text
+    run = command_line("history", "show", "1", "--before", project="my notes")
+    note = f"{notes}/garden/Compost.md"
+    assert f"  restore   {run} > '{note}.before' && mv '{note}.before' '{note}'\n" in text
+    assert text.endswith("-Turn the heap.\n+Turn the heap every day.\n")
+    shown = ready("history", "show", 1, "--json").json
+    assert "-Turn the heap.\n+Turn the heap every day.\n" in shown["diff"]
+    assert (shown["id"], shown["project"]) == (1, "my notes")
+
+
+@pytest.mark.parametrize(("before", "after", "sign"), [(None, OLD, "+"), (OLD, None, "-")])
+def test_a_note_that_was_created_or_deleted_is_shown_whole(
+    ready: Cli, change: Changing, before: str | None, after: str | None, sign: str
+) -> None:
+    change(before, after)
+    text = ready("history", "show", 1).out
+    assert f"{sign}# Compost\n{sign}\n{sign}Turn the heap.\n" in text
+    assert f"  {'before' if before is None else 'after ':<9} no file\n" in text
+    assert ("restore" in text) == (before is not None)
+
+
+def test_the_hint_to_restore_does_what_it_says(
+    ready: Cli, change: Changing, notes: Path, home: Path
+) -> None:
+    note = notes / "garden" / "Compost.md"
+    old = note.read_bytes()
+    change(old, b"spoiled")
+    note.write_bytes(b"spoiled")
+    (hint,) = re.findall(r"^  restore   (.*)$", ready("history", "show", 1).out, re.MULTILINE)
+    done = subprocess.run(hint, shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert note.read_bytes() == old
+    note.write_bytes(b"spoiled")
+    ready("history", "purge", "--all", "--yes")
+    assert subprocess.run(hint, shell=True, capture_output=True).returncode == 1
+    assert note.read_bytes() == b"spoiled", "what is there is not lost for nothing"
+
+
+@pytest.mark.parametrize("data", [b"", b"no end", b"\0\xff binary \r\n", "\ufeffBOM\r\n".encode()])
+def test_the_bytes_before_and_after_are_printed_as_they_were(
+    ready: Cli, change: Changing, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(data, b"between")
+    change(b"between", data)
+
+    def raw(*arguments: object) -> bytes:
+        out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+        monkeypatch.setattr(sys, "stdout", out)
+        assert ready("history", "show", *arguments).code == 0
+        out.flush()
+        buffer = out.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return buffer.getvalue()
+
+    assert raw(1, "--before") == raw(2, "--after") == data
+    assert raw(1, "--after") == b"between"
+
+
+def test_the_json_of_bytes_is_text_or_base64(ready: Cli, change: Changing) -> None:
+    change("text ä\n", b"\xff\0")
+    before = ready("history", "show", 1, "--before", "--json").json
+    after = ready("history", "show", 1, "--after", "--json").json
+    assert (before["encoding"], before["content"], before["side"]) == (
+        "utf-8",
+        "text ä\n",
+        "before",
+    )
+    assert (after["encoding"], after["content"]) == ("base64", "/wA=")
+    assert "not text" in ready("history", "show", 1).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["show", "7"], 1, "There is no change 7"),
+        (["show", "1", "--before"], 1, "There was no file"),
+        (["show", "1", "--before", "--after"], 2, "not both"),
+        (["show", "x"], 2, "whole number"),
+        (["show"], 2, "Missing argument"),
+        (["list", "--since", "never"], 1, "--since 'never' is not a time"),
+        (["list", "--limit", "0"], 2, "at least 1"),
+        (["list", "--project", "nobody"], 1, "There is no project 'nobody'"),
+        (["purge"], 2, "give either --older-than DAYS or --all"),
+        (["purge", "--all", "--older-than", "3"], 2, "give either"),
+        (["purge", "--older-than", "-1"], 2, "at least 0"),
+        (["purge", "--all"], 2, "give --yes"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    ready: Cli, change: Changing, arguments: list[str], code: int, words: str
+) -> None:
+    change(None, OLD)
+    done = ready("history", *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert words in done.err
+    done = ready("history", *arguments, "--json")
+    assert done.code == code
+    assert words in done.json["error"]["message"]
+
+
+def test_a_purge_deletes_everything_or_what_is_old(ready: Cli, change: Changing) -> None:
+    change(None, "1", days_ago=40)
+    change("1", "2", days_ago=20)
+    change("2", "3")
+    done = ready("history", "purge", "--older-than", "30", "--yes")
+    assert done.code == 0
+    assert done.out.startswith("Deleted 1 change of my notes (")
+    assert done.out.endswith(" freed), 2 are left.\n")
+    data = ready("history", "purge", "--all", "--yes", "--json").json
+    assert (data["deleted_changes"], data["left_changes"]) == (2, 0)
+    assert ready("history", "list", "--json").json["changes"] == []
+
+
+def test_a_purge_with_nothing_to_delete_does_not_ask(ready: Cli, change: Changing) -> None:
+    nothing = "There was nothing to delete in the history of my notes.\n"
+    done = ready("history", "purge", "--all")
+    assert (done.code, done.out) == (0, nothing)
+    change(OLD, NEW)
+    done = ready("history", "purge", "--older-than", "30")
+    assert (done.code, done.out) == (0, nothing)
+
+
+@pytest.mark.parametrize(("answer", "code", "left"), [("y\n", 0, 0), ("n\n", 1, 1), ("\n", 1, 1)])
+def test_a_purge_asks_on_a_terminal(
+    ready: Cli, change: Changing, home: Path, answer: str, code: int, left: int
+) -> None:
+    change(OLD, NEW)
+    main_end, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memoranda", "history", "purge", "--all"],
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        env=os.environ | {"BASIC_MEMORY_CONFIG_DIR": str(home)},
+    )
+    os.close(terminal)
+    asked = b""
+    while b"[y/N]" not in asked:
+        asked += os.read(main_end, 1000)
+    os.write(main_end, answer.encode())
+    out = process.communicate(timeout=50)[0].decode()
+    os.close(main_end)
+    assert process.returncode == code
+    assert b"Delete all 1 change (" in asked
+    assert ("Deleted 1 change" in out) == (not left)
+    assert len(ready("history", "list", "--json").json["changes"]) == left
+
+
+def test_the_history_of_a_removed_project_is_still_there(
+    ready: Cli, change: Changing, notes: Path
+) -> None:
+    change(OLD, NEW)
+    assert ready("project", "remove", "my notes", "--delete-index").code == 0
+    assert len(ready("history", "list", "-p", "my notes", "--json").json["changes"]) == 1
+    assert OLD.splitlines()[2] in ready("history", "show", 1, "--project", "my notes").out
+    assert ready("history", "purge", "--all", "--yes", "-p", "my notes").code == 0
+    assert ready("project", "add", "my notes", notes).code == 0
+    assert ready("history", "list", "--json").json["changes"] == []
+
+
+def test_a_damaged_history_is_said(ready: Cli, change: Changing, home: Path) -> None:
+    change(OLD, NEW)
+    database = home / "my-notes" / "history" / "history.db"
+    database.write_bytes(b"rubbish" * 1000)
+    done = ready("history", "list")
+    assert done.code == 0
+    (kept,) = database.parent.glob("history.damaged-*.db")
+    assert f"note: a history that could not be used is kept as {kept}\n" in done.err
+    assert ready("history", "list", "--json").json["set_aside"] == [str(kept)]
+    done = ready("history", "purge", "--all", "--yes")
+    assert f"is still there: {kept}\n" in done.err
+    assert kept.read_bytes() == b"rubbish" * 1000
+
+
+def test_the_history_needs_no_index(ready: Cli, change: Changing, home: Path) -> None:
+    change(OLD, NEW)
+    (home / "my-notes" / "memory.db").unlink()
+    assert ready("history", "list").code == 0
+    assert ready("history", "show", 1).code == 0
+    assert not (home / "my-notes" / "memory.db").exists()
+
+
+def test_names_that_would_steer_the_terminal_stay_on_their_line(
+    ready: Cli, change: Changing
+) -> None:
+    change(OLD, NEW, "odd\nname.md", by=Author("a\nb", "1\n2", "t\nu"))
+    lines = ready("history", "list").out.splitlines()
+    assert len(lines) == 2
+    assert lines[1].endswith("a b     t u   updated  odd name.md")
+    assert "  by        a b 1 2 with t u\n" in ready("history", "show", 1).out
+
+
+def test_a_note_that_was_lost_to_damage_is_said(ready: Cli, change: Changing, home: Path) -> None:
+    change(OLD, NEW)
+    database = home / "my-notes" / "history" / "history.db"
+    with sqlite3.connect(database) as conn:
+        conn.execute("DELETE FROM content")
+    conn.close()
+    assert "the text is lost" in ready("history", "show", 1).out
+    done = ready("history", "show", 1, "--before")
+    assert done.code == 1
+    assert "is lost" in done.err
+
+
+def test_a_newer_history_is_refused(ready: Cli, change: Changing, home: Path) -> None:
+    change(OLD, NEW)
+    with sqlite3.connect(home / "my-notes" / "history" / "history.db") as conn:
+        conn.execute("PRAGMA user_version = 9")
+    conn.close()
+    done = ready("history", "list")
+    assert done.code == 1
+    assert "A newer version of Memoranda wrote the history" in done.err
