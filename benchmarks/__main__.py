@@ -1,4 +1,4 @@
-"""`python -m benchmarks [startup] [parse] [index] [latency] [vaults]`: measure, print, keep.
+"""`python -m benchmarks [startup] [parse] [index] [latency] [live] [vaults]`: measure, print, keep.
 
 Ends with 1 when a figure is over its target. Nothing of the user's configuration is touched.
 """
@@ -9,9 +9,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import index, latency, parse, startup, vaults
+from benchmarks import index, latency, live, parse, startup, vaults
 
-_PARTS = ("startup", "parse", "index", "latency", "vaults")
+_PARTS = ("startup", "parse", "index", "latency", "live", "vaults")
 
 
 def main() -> int:
@@ -19,7 +19,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("what", nargs="*", default=[], metavar="|".join(_PARTS))
     parser.add_argument("--sizes", default="1000,10000", help="notes, for index")
-    parser.add_argument("--notes", type=int, default=1000, help="notes, for latency")
+    parser.add_argument("--notes", type=int, help="notes, for latency (1000) and live (10000)")
+    parser.add_argument("--saves", type=int, default=60, help="files to save, for live")
+    parser.add_argument("--minutes", type=float, default=10.0, help="of idling, for live")
     parser.add_argument("--vault", type=Path, help="folder of notes, for parse")
     parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()
@@ -35,7 +37,11 @@ def main() -> int:
     if "index" in wanted:
         over += index.main(sizes=sizes, repeat=arguments.repeat)
     if "latency" in wanted:
-        over += latency.main(notes=arguments.notes, repeat=arguments.repeat)
+        over += latency.main(notes=arguments.notes or 1000, repeat=arguments.repeat)
+    if "live" in wanted:
+        over += live.main(
+            notes=arguments.notes or 10_000, saves=arguments.saves, minutes=arguments.minutes
+        )
     if "vaults" in wanted:
         over += vaults.main()
     print(f"\n{over} over their target" if over else "\nall within their targets")

@@ -10,24 +10,15 @@ import re
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.client import Server, call, connect
 from benchmarks.measure import MEMORANDA, Figure, Report, environment, run
 from benchmarks.vault import make_vault
 
-_CALL_TIMEOUT_S = 120.0
 _BLOCK = 10
-
-
-@dataclass(frozen=True, slots=True)
-class _Server:
-    command: Sequence[str]
-    env: Mapping[str, str]
-    log: Path
 
 
 def main(*, notes: int = 1000, repeat: int = 5, calls: int = 50) -> int:
@@ -48,18 +39,18 @@ async def _main(notes: int, repeat: int, calls: int) -> int:
         titles = await asyncio.to_thread(_titles, vault, calls)
         env = environment(home, {"main": vault})
         await asyncio.to_thread(run, [*MEMORANDA, "sync"], env, log=home / "sync.log")
-        floor = _Server(
+        floor = Server(
             [sys.executable, str(Path(__file__).with_name("floor_server.py"))],
             env,
             home / "floor.log",
         )
-        ours = _Server([*MEMORANDA, "mcp"], env, home / "server.log")
+        ours = Server([*MEMORANDA, "mcp"], env, home / "server.log")
         await _starts(report, floor, ours, repeat)
         await _calls(report, floor, ours, titles)
     return report.over
 
 
-async def _starts(report: Report, floor: _Server, ours: _Server, repeat: int) -> None:
+async def _starts(report: Report, floor: Server, ours: Server, repeat: int) -> None:
     """Alternating, so that a change of the machine's load meets both."""
     times: dict[str, list[float]] = {}
     for _ in range(repeat):
@@ -75,15 +66,15 @@ async def _starts(report: Report, floor: _Server, ours: _Server, repeat: int) ->
         report.put(Figure(f"{step}, times a bare server", ratio, "x", most))
 
 
-async def _start(server: _Server) -> tuple[float, float]:
+async def _start(server: Server) -> tuple[float, float]:
     started = time.perf_counter()
-    async with _session(server) as (session, _):
+    async with connect(server) as (session, _):
         initialized = time.perf_counter() - started
-        await _call(session, "search_notes", {"query": "system memory"})
+        await call(session, "search_notes", {"query": "system memory"})
         return initialized, time.perf_counter() - started
 
 
-async def _calls(report: Report, floor: _Server, ours: _Server, titles: Sequence[str]) -> None:
+async def _calls(report: Report, floor: Server, ours: Server, titles: Sequence[str]) -> None:
     jobs: dict[str, list[tuple[str, dict[str, Any]]]] = {
         "write_note": [("write_note", _new_note(i, title)) for i, title in enumerate(titles)],
         "search_notes": [
@@ -92,8 +83,8 @@ async def _calls(report: Report, floor: _Server, ours: _Server, titles: Sequence
         "read_note": [("read_note", {"path": title}) for title in titles],
         "build_context": [("build_context", {"path": title}) for title in titles],
     }
-    async with _session(floor) as (bare, _), _session(ours) as (session, process):
-        await _call(session, "search_notes", {"query": "warm"})
+    async with connect(floor) as (bare, _), connect(ours) as (session, process):
+        await call(session, "search_notes", {"query": "warm"})
         for name, job in jobs.items():
             floor_p50, p50 = await _medians(bare, session, job)
             report.put(
@@ -139,42 +130,8 @@ async def _timed(
 ) -> None:
     for tool, arguments in job:
         started = time.perf_counter()
-        await _call(session, tool, arguments)
+        await call(session, tool, arguments)
         times.append(time.perf_counter() - started)
-
-
-async def _call(session: Any, tool: str, arguments: dict[str, Any]) -> None:
-    result = await session.call_tool(tool, arguments)
-    if result.is_error:
-        raise RuntimeError(f"{tool} {arguments}: {result.content}")
-
-
-@asynccontextmanager
-async def _session(server: _Server) -> AsyncIterator[tuple[Any, set[int]]]:
-    """An initialized client session, and the processes that were started for it."""
-    from mcp.client.stdio import StdioServerParameters, stdio_client
-
-    from mcp import ClientSession
-
-    before = _children()
-    parameters = StdioServerParameters(
-        command=server.command[0], args=list(server.command[1:]), env=dict(server.env)
-    )
-    with server.log.open("w") as log:
-        async with (
-            stdio_client(parameters, errlog=log) as (reader, writer),
-            ClientSession(reader, writer, read_timeout_seconds=_CALL_TIMEOUT_S) as session,
-        ):
-            await session.initialize()
-            yield session, _children() - before
-
-
-def _children() -> set[int]:
-    """Child processes of this one (Linux; elsewhere none are known)."""
-    found: set[int] = set()
-    for file in Path("/proc/self/task").glob("*/children"):
-        found |= {int(word) for word in file.read_text().split()}
-    return found
 
 
 def _rss_mb(processes: set[int]) -> float | None:

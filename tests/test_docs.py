@@ -6,7 +6,9 @@ import functools
 import importlib
 import inspect
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,6 +17,7 @@ import pytest
 import memoranda.errors
 from memoranda.db import fts
 from memoranda.db.tables import metadata
+from memoranda.history import schema as history_schema
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.markdown.source import decode
 from memoranda.model.address import NotePath
@@ -249,6 +252,19 @@ def test_every_column_of_the_full_text_table_is_described() -> None:
     assert [(row[0], row[1]) for row in rows] == [
         (name, "yes" if name in fts.INDEXED else "no") for name in fts.COLUMNS
     ]
+
+
+@pytest.mark.parametrize("name", ["change", "content"])
+def test_every_column_of_the_history_is_described(name: str) -> None:
+    page = DOCS / "reference" / "database.md"
+    described = [row[0] for row in table_rows(page, f"History table `{name}`")[2:]]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as conn:
+        history_schema.bring_up(conn)
+        columns = [row[1] for row in conn.execute(f"PRAGMA table_info({name})")]
+        text = page.read_text("utf-8")
+        assert f"`user_version` is {history_schema.VERSION})" in text
+        assert f"`application_id` is 0x{history_schema.APPLICATION_ID:X})" in text
+    assert described == columns
 
 
 def repository_files() -> list[Path]:

@@ -7,14 +7,17 @@ Front ends reach a project only through them, with values of `model/`.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loguru import logger
 
 from memoranda.config import config_file, database_path
-from memoranda.errors import ConfigProblem, ProjectConflict
+from memoranda.errors import ConfigProblem, MemorandaError, ProjectConflict
 from memoranda.files.clock import SystemClock
+from memoranda.model.history import HistoryLimits
+from memoranda.model.live import WatchMode, WatchPlan
 from memoranda.model.project import Counts, Project
 from memoranda.model.sync import SyncState
 from memoranda.model.views import ProjectInfo
@@ -26,6 +29,9 @@ from memoranda.workspace import Workspace, is_usable, join, size_of
 if TYPE_CHECKING:
     from memoranda.settings import Settings
 
+KEEP_S = 2.0
+"""Between two looks whether every project's database is the one that was opened."""
+
 
 class Container:
     """All parts of one process. Open it with `Container.open`, close it with `aclose`."""
@@ -35,6 +41,7 @@ class Container:
         self._clock = clock
         self._workspaces: dict[str, Workspace] = {}
         self._opening = asyncio.Lock()
+        self._troubles: dict[str, str] = {}
         self.project_service = ProjectService(registry, self._describe)
 
     @classmethod
@@ -97,9 +104,64 @@ class Container:
             if open_one is not None:
                 del self._workspaces[project.permalink]
                 await open_one.aclose()
-            workspace = await asyncio.to_thread(join, project, self._clock, open_one)
+            workspace = await asyncio.to_thread(
+                join,
+                project,
+                self._clock,
+                _plan(self.settings),
+                HistoryLimits(self.settings.history_days, self.settings.history_megabytes),
+                open_one,
+            )
             self._workspaces[project.permalink] = workspace
             return workspace
+
+    async def keep(
+        self,
+        *,
+        only: str | None = None,
+        opened: Callable[[Workspace], None] = lambda _: None,
+    ) -> None:
+        """For a server: keep every active project alive, until cancelled.
+
+        Projects that are new in the configuration are opened and watched, those that are not there any
+        more are closed; a database that was lost or replaced is opened anew, though nobody asks.
+
+        Args:
+            only: the permalink of the one project to keep; None: all.
+            opened: told each workspace before it is started, and again and again.
+        """
+        projects, read_at = self.projects(), self._clock.monotonic()
+        while True:
+            await self._close_all_but(projects)
+            for project in projects:
+                if project.is_active and only in (None, project.permalink):
+                    await self._start(project, opened)
+            await asyncio.sleep(KEEP_S)
+            if self._clock.monotonic() - read_at >= self.settings.watch_project_reload_interval:
+                projects, read_at = self.projects(), self._clock.monotonic()
+            elif self._registry.known() is not projects:  # a call has read them anew
+                projects = self._registry.known()
+
+    async def _start(self, project: Project, opened: Callable[[Workspace], None]) -> None:
+        """Start a project. One that cannot be opened is logged once; its tools will say why."""
+        try:
+            workspace = await self.workspace(project)
+            opened(workspace)
+            workspace.coordinator.start()
+        except MemorandaError as error:
+            if self._troubles.get(project.permalink) != error.message:
+                logger.error("Project {} cannot be opened: {}", project.name, error.message)
+            self._troubles[project.permalink] = error.message
+        else:
+            self._troubles.pop(project.permalink, None)
+
+    async def _close_all_but(self, projects: Sequence[Project]) -> None:
+        wanted = {project.permalink for project in projects if project.is_active}
+        for permalink in self._workspaces.keys() - wanted:
+            logger.info("Project {} is not served any more", permalink)
+            async with self._opening:
+                if (workspace := self._workspaces.pop(permalink, None)) is not None:
+                    await workspace.aclose()
 
     async def aclose(self) -> None:
         """Close every workspace; idempotent (spec 18)."""
@@ -113,3 +175,9 @@ class Container:
             state = SyncState(last_error=project.disabled)
             return ProjectInfo(project, Counts(), state, str(path), size_of(path))
         return await (await self.workspace(project)).info()
+
+
+def _plan(settings: Settings) -> WatchPlan:
+    return WatchPlan(
+        WatchMode(settings.watch_mode), settings.sync_delay / 1000, settings.reconcile_interval
+    )

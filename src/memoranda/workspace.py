@@ -7,17 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loguru import logger
 
-from memoranda.config import database_path, lock_folder
+from memoranda.config import HISTORY_FOLDER, database_path, lock_folder
 from memoranda.db.engine import Identity, begin_read, begin_write, identify, open_engine
 from memoranda.db.health import Prepared, full_check, kept_aside, prepare, reopen
 from memoranda.errors import DatabaseProblem
 from memoranda.files.file_service import FileService
+from memoranda.history.settle import settle
+from memoranda.history.store import HistoryStore
 from memoranda.model.address import NotePath
+from memoranda.model.history import HistoryLimits
+from memoranda.model.live import WatchPlan
 from memoranda.model.note import NoteRef
 from memoranda.model.project import Counts, Project
 from memoranda.model.sync import FileFailure, SyncReport
@@ -44,6 +49,7 @@ from memoranda.services.search import SearchService
 from memoranda.sync.breaker import is_tripped
 from memoranda.sync.coordinator import SyncCoordinator
 from memoranda.sync.integrity import LAST_CHECK, PERIOD, PERIOD_WITH_LOG, IntegrityCheck
+from memoranda.sync.lease import Lease
 from memoranda.sync.memory import HOLD, hold_of
 from memoranda.sync.reading import ReadOne
 from memoranda.sync.sync_service import INDEX_VERSION, SyncService
@@ -79,6 +85,7 @@ class Workspace:
     sync: SyncService
     coordinator: SyncCoordinator
     integrity: IntegrityCheck
+    history: HistoryStore
     notice: str = ""
     opened: Identity | None = None
 
@@ -109,13 +116,16 @@ class Workspace:
             missing_total=look.missing_total,
             missing_reason=hold.reason if hold else "",
             last_check=_time(look.facts.get(LAST_CHECK)),
+            leader=self.coordinator.leader,
         )
 
     async def aclose(self) -> None:
         """Stop syncing and checking, and close the database."""
         self.integrity.stop()
         await self.coordinator.stop()
+        await self.notes.aclose()
         await asyncio.to_thread(self.store.close)
+        await asyncio.to_thread(self.history.close)
 
 
 def is_usable(workspace: Workspace, project: Project) -> bool:
@@ -127,12 +137,20 @@ def is_usable(workspace: Workspace, project: Project) -> bool:
     )
 
 
-def join(project: Project, clock: Clock, before: Workspace | None) -> Workspace:
+def join(
+    project: Project,
+    clock: Clock,
+    plan: WatchPlan,
+    limits: HistoryLimits,
+    before: Workspace | None = None,
+) -> Workspace:
     """Prepare the database and build the parts; touches the disk, so call it in a thread.
 
     Args:
         project: whose parts.
         clock: for times.
+        plan: how to watch its folder.
+        limits: how much of its history is kept.
         before: the closed workspace that could not be used any more.
     """
     database = database_path(project)
@@ -164,6 +182,9 @@ def join(project: Project, clock: Clock, before: Workspace | None) -> Workspace:
         clock,
         notice=notice,
         check_every=PERIOD_WITH_LOG if has_log else PERIOD,
+        lease=Lease(database.parent, version("memoranda"), INDEX_VERSION),
+        plan=plan,
+        limits=limits,
     )
     return replace(workspace, opened=identify(database))
 
@@ -185,13 +206,19 @@ def assemble(
     read: ReadOne = read_note,
     notice: str = "",
     check_every: timedelta = PERIOD,
+    lease: Lease | None = None,
+    plan: WatchPlan | None = None,
+    limits: HistoryLimits | None = None,
 ) -> Workspace:
     """Build the parts of a project over an open database; `read` lets tests inject faults."""
     store = Store(engine, project_id, clock)
     fulltext = SqliteFullTextIndex(project_id)
     files = FileService(project.path, locks, skips=project.skips)
     entities = EntityService(store, fulltext)
-    notes = NoteService(store, files, fulltext)
+    history = HistoryStore(
+        database.parent / HISTORY_FOLDER, project.path, clock, limits or HistoryLimits()
+    )
+    notes = NoteService(store, files, fulltext, history)
     sync = SyncService(project.path, project.skips, store, files, entities, clock, read=read)
     check = partial(full_check, engine)
     integrity = IntegrityCheck(project.name, store, check, clock, period=check_every)
@@ -208,10 +235,25 @@ def assemble(
         browse=BrowseService(store, files),
         links=LinkResolver(store),
         sync=sync,
-        coordinator=SyncCoordinator(project.name, sync, integrity, clock),
+        coordinator=SyncCoordinator(
+            project.name,
+            sync,
+            integrity,
+            clock,
+            lease=lease,
+            plan=plan,
+            tidy=partial(_tidy, history, files),
+        ),
         integrity=integrity,
+        history=history,
         notice=notice,
     )
+
+
+def _tidy(history: HistoryStore, files: FileService) -> None:
+    """What a server does now and then: settle what dead processes left, keep the history in its bounds."""
+    settle(history, files)
+    history.trim()
 
 
 def _notice(prepared: Prepared, database: Path) -> str:

@@ -255,10 +255,22 @@ def test_status_says_when_the_index_is_behind(ready: Cli, notes: Path) -> None:
 def test_status_of_a_missing_folder_still_tells_the_rest(ready: Cli, notes: Path) -> None:
     notes.rename(notes.with_name("away"))
     outcome = ready("status")
-    assert outcome.code == 0
+    assert outcome.code == 1
     assert "notes     4" in outcome.out
     assert "error     " in outcome.out
-    assert ready("status", "--json").json["projects"][0]["folder_error"]
+    assert "behind" not in outcome.out
+    outcome = ready("status", "--json")
+    assert outcome.code == 1
+    assert outcome.json["projects"][0]["folder_error"]
+    assert (ready("status", "--skipped").code, ready("project", "info").code) == (1, 1)
+
+
+def test_status_of_a_folder_that_was_never_there_fails(cli: Cli, notes: Path) -> None:
+    cli("project", "add", "main", notes)
+    notes.rename(notes.with_name("away"))
+    outcome = cli("status")
+    assert outcome.code == 1
+    assert f"error     The project's folder {notes} is not there" in outcome.out
 
 
 def test_status_names_what_is_left_out(cli: Cli, notes: Path, tmp_path: Path) -> None:

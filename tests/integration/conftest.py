@@ -17,6 +17,7 @@ from memoranda.db.engine import begin_write, open_engine
 from memoranda.db.health import prepare
 from memoranda.files.clock import SystemClock
 from memoranda.files.file_service import FileService
+from memoranda.history.store import HistoryStore
 from memoranda.model.project import Project
 from memoranda.model.sync import SyncReport
 from memoranda.ports import Clock
@@ -31,7 +32,7 @@ from memoranda.services.reading import read_note
 from memoranda.services.search import SearchService
 from memoranda.sync.reading import ReadOne
 from memoranda.sync.sync_service import INDEX_VERSION, SyncService
-from memoranda.workspace import assemble
+from memoranda.workspace import Workspace, assemble
 
 
 @dataclass
@@ -48,6 +49,7 @@ class Index:
     browse: BrowseService
     links: LinkResolver
     sync: SyncService
+    history: HistoryStore
 
     def write(self, path: str, content: str | bytes) -> Path:
         """The user saves a file by hand."""
@@ -95,7 +97,7 @@ SNAPSHOT = {
 @pytest.fixture
 def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
     """Open an index of a folder; every call with another `name` is a database of its own."""
-    stores: list[Store] = []
+    opened: list[Workspace] = []
 
     def make(
         root: Path | None = None,
@@ -119,7 +121,7 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
         parts = assemble(
             project, home / "memory.db", engine, project_id, home / "locks", clock, read=read
         )
-        stores.append(parts.store)
+        opened.append(parts)
         return Index(
             root=root,
             store=parts.store,
@@ -131,11 +133,20 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
             browse=parts.browse,
             links=parts.links,
             sync=parts.sync,
+            history=parts.history,
         )
 
     yield make
-    for store in stores:
-        store.close()
+    for parts in opened:
+        parts.store.close()
+        parts.history.close()
+
+
+async def until(condition: Callable[[], object], *, within_s: float = 20) -> None:
+    """Wait for a condition, at most so long."""
+    async with asyncio.timeout(within_s):
+        while not condition():  # noqa: ASYNC110 - many conditions have no event
+            await asyncio.sleep(0.01)
 
 
 class DrivenClock(SystemClock):

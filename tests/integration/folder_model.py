@@ -108,7 +108,9 @@ LINK_GOALS = st.sampled_from(
         *("OUTSIDE", "OUTSIDE/o.md"),
     ]
 )
-AFTER = st.sampled_from(["nothing"] * 8 + ["sync"] * 2 + ["compare"] * 4 + ["reindex", "verify"])
+AFTER = st.sampled_from(
+    ["nothing"] * 8 + ["sync"] * 2 + ["hints"] * 4 + ["compare"] * 4 + ["reindex", "verify"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +266,8 @@ class FolderModel(RuleBasedStateMachine):
         match after:
             case "sync":
                 self.sync()
+            case "hints":
+                self.sync_what_changed()
             case "compare":
                 self.compare()
             case "reindex":
@@ -278,7 +282,40 @@ class FolderModel(RuleBasedStateMachine):
         report: SyncReport = asyncio.run(self.index.sync.full_sync())
         assert report.failures == ()
         self.check_identities()
+        self.stamps = self.stamped()
         return report
+
+    def sync_what_changed(self) -> None:
+        """A sync of the paths that a watcher would name leaves nothing to do, or asks for a whole one."""
+        now = self.stamped()
+        changed = {path for path, _ in now.items() ^ self.stamps.items()}
+        self.stamps = now
+        report = asyncio.run(self.index.sync.sync_paths(changed))
+        if report is None or self.leads_into_hidden():
+            self.sync()
+            return
+        assert report.failures == ()
+        self.check_identities()
+        assert self.sync().changes == 0
+
+    def stamped(self) -> dict[str, tuple[int, ...]]:
+        """Every visible file and folder and ignore file, with what its directory entry says."""
+        found: dict[str, tuple[int, ...]] = {}
+        for path in self.root.rglob("*"):
+            place = path.relative_to(self.root)
+            hidden = place.name.startswith(".") and not place.name.endswith("ignore")
+            if hidden or any(part.startswith(".") for part in place.parts[:-1]):
+                continue
+            status = path.lstat()
+            is_folder = stat.S_ISDIR(status.st_mode)
+            times = () if is_folder else (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            found[str(place)] = (status.st_mode, status.st_ino, *times)
+        return found
+
+    def leads_into_hidden(self) -> bool:
+        """Whether a link leads to what no watcher sees."""
+        links = [path for path in self.root.rglob("*") if path.is_symlink()]
+        return any("/.h" in os.path.realpath(link) for link in links)
 
     def compare(self, *, everything: bool = False, verify: bool = False) -> None:
         """Sync for good: nothing is held, and the index says what one says that was built just now."""
@@ -287,6 +324,7 @@ class FolderModel(RuleBasedStateMachine):
         )
         assert report.failures == ()
         self.check_identities()
+        self.stamps = self.stamped()
         self.bench.forget("fresh")
         self.bench.fresh.run_sync()
         expected, found = self.bench.fresh.snapshot(), self.index.snapshot()

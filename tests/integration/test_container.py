@@ -8,6 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from loguru import logger
+from tests.integration.conftest import until
 
 from memoranda.config import load_settings
 from memoranda.container import Container
@@ -361,3 +363,95 @@ async def test_waiting_for_a_running_sync_is_bounded(container, monkeypatch):
     await asyncio.wait_for(workspace.coordinator.fresh(patience_s=0.01), 5)
     assert workspace.coordinator._running is not None
     await workspace.coordinator.stop()
+
+
+@pytest.fixture
+async def kept(container, monkeypatch):
+    """A container that is kept alive, as in a server, with short pauses."""
+    monkeypatch.setattr("memoranda.container.KEEP_S", 0.02)
+    monkeypatch.setattr("memoranda.sync.coordinator.FOLLOW_S", 0.02)
+    task = asyncio.create_task(container.keep())
+    yield container
+    task.cancel()
+    await asyncio.wait({task})
+
+
+def is_ready(container: Container, permalink: str) -> bool:
+    workspace = container._workspaces.get(permalink)
+    return workspace is not None and workspace.coordinator.state.phase is SyncPhase.READY
+
+
+def rewrite(home: Path, projects: dict[str, object], **more: object) -> None:
+    values = {"projects": projects, "watch_project_reload_interval": 1, **more}
+    (home / "config" / "config.json").write_text(json.dumps(values))
+
+
+async def test_a_server_leads_every_project_from_the_start(kept):
+    await until(lambda: is_ready(kept, "one") and is_ready(kept, "two"))
+    workspaces = [await kept.workspace(project) for project in kept.projects()]
+    assert all(workspace.coordinator.leader.is_me for workspace in workspaces)
+
+
+async def test_a_project_that_is_added_is_watched_and_one_that_is_removed_is_closed(kept, home):
+    await until(lambda: is_ready(kept, "two"))
+    (home / "three").mkdir()
+    (home / "three" / "note.md").write_text("three\n")
+    projects = {"One": {"path": str(home / "one")}, "Three": {"path": str(home / "three")}}
+    rewrite(home, projects)
+    kept.projects()  # a call reads it; else it is read every five minutes
+    await until(lambda: is_ready(kept, "three"))
+    await until(lambda: "two" not in kept._workspaces)
+    assert not (home / "config" / "two" / "leader.json").exists()
+
+
+async def test_the_configuration_is_read_again_though_nobody_calls(home, monkeypatch):
+    rewrite(home, {"One": {"path": str(home / "one")}})
+    monkeypatch.setattr("memoranda.container.KEEP_S", 0.02)
+    container = await Container.open(load_settings())
+    task = asyncio.create_task(container.keep())
+    await until(lambda: is_ready(container, "one"))
+    rewrite(home, {"One": {"path": str(home / "one")}, "Two": {"path": str(home / "two")}})
+    await until(lambda: is_ready(container, "two"))
+    task.cancel()
+    await asyncio.wait({task})
+    await container.aclose()
+
+
+async def test_a_database_that_vanishes_is_made_anew_though_nobody_calls(kept, home):
+    await until(lambda: is_ready(kept, "one"))
+    lost = kept._workspaces["one"]
+    for name in ("memory.db", "memory.db-wal", "memory.db-shm"):
+        (home / "config" / "one" / name).unlink(missing_ok=True)
+    await until(lambda: kept._workspaces.get("one") not in (None, lost))
+    await until(lambda: is_ready(kept, "one"))
+    workspace = kept._workspaces["one"]
+    assert workspace.coordinator.leader.is_me
+    assert (await workspace.info()).counts.notes == 1
+
+
+async def test_a_project_that_cannot_be_opened_is_tried_again_and_said_once(kept):
+    said: list[str] = []
+    sink = logger.add(said.append, format="{message}")
+    await until(lambda: is_ready(kept, "one"))
+    real, tried = kept.workspace, []
+
+    async def refuse(project):
+        tried.append(project.name)
+        raise DatabaseProblem("no way in")
+
+    kept.workspace = refuse
+    await until(lambda: tried.count("One") > 2)
+    kept.workspace = real
+    logger.remove(sink)
+    assert said.count("Project One cannot be opened: no way in\n") == 1
+
+
+async def test_settings_say_how_to_watch(home):
+    rewrite(home, {"One": {"path": str(home / "one")}}, sync_delay=20, watch_mode="polling")
+    container = await Container.open(load_settings())
+    workspace = await container.workspace(container.find_project(None))
+    workspace.coordinator.start()
+    await until(lambda: workspace.coordinator.state.phase is SyncPhase.READY)
+    watch = workspace.coordinator.leader.watch
+    assert (watch.mode.value, watch.reason) == ("polling", "set so in the configuration")
+    await container.aclose()

@@ -3,9 +3,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from memoranda.errors import (
     ReadOnly,
     RootMissing,
 )
+from memoranda.files import locks
 from memoranda.files.file_service import FileService, checksum
 from memoranda.files.locks import exclusive
 from memoranda.files.scan import scan_folder
@@ -495,11 +498,191 @@ def test_a_change_while_the_new_bytes_are_written_is_a_conflict(
     assert tree(root) == ["a.md"]
 
 
+def test_a_save_after_the_last_look_at_the_bytes_is_a_conflict(
+    files: FileService, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a.md").write_bytes(b"seen")
+    saved = iter([b"by an editor"])
+
+    def checksum_of(data: bytes) -> str:
+        for text in saved:
+            (root / "a.md").write_bytes(text)
+        return checksum(data)
+
+    monkeypatch.setattr("memoranda.files.file_service.checksum", checksum_of)
+    with pytest.raises(Conflict):
+        files.replace(N("a.md"), b"lost", expected_checksum=checksum(b"seen"))
+    saved = iter([b"seen"])
+    with pytest.raises(Conflict):
+        files.delete(N("a.md"), expected_checksum=checksum(b"by an editor"))
+    assert (root / "a.md").read_bytes() == b"seen"
+    assert tree(root) == ["a.md"]
+
+
+def test_a_token_names_the_temporary_file(
+    files: FileService, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    syncing = os.fsync
+
+    def fsync(fd: int) -> None:
+        seen.extend(path.name for path in root.iterdir() if path.suffix == ".tmp")
+        syncing(fd)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    files.create(N("a.md"), b"one", token="0123456789abcdef")
+    files.replace(N("a.md"), b"two", expected_checksum=None, token="fedcba9876543210")
+    assert seen == [".0123456789abcdef.tmp", ".fedcba9876543210.tmp"]
+
+
+def test_a_leftover_is_removed_by_its_token_beside_the_note_it_was_for(
+    files: FileService, root: Path
+) -> None:
+    (root / "store").mkdir()
+    (root / "store" / "real.md").write_bytes(b"x")
+    (root / "a.md").symlink_to("store/real.md")
+    for token in ("one", "two"):
+        (root / "store" / f".{token}.tmp").write_bytes(b"half")
+    files.remove_leftover(N("a.md"), "one")
+    files.remove_leftover(N("a.md"), "none")
+    files.remove_leftover(N("no/such/folder.md"), "two")
+    assert tree(root) == ["a.md", "store", "store/.two.tmp", "store/real.md"]
+
+
+def test_every_write_is_on_the_disk_before_it_takes_effect_and_its_name_after(
+    files: FileService, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+
+    def noted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*given: Any, **how: Any) -> Any:
+            if name == "flush":
+                is_folder = stat.S_ISDIR(os.fstat(given[0]).st_mode)
+                steps.append("flush folder" if is_folder else "flush file")
+            elif name != "remove" or given[0].suffix != ".tmp":
+                steps.append(name)
+            return real(*given, **how)
+
+        return step
+
+    monkeypatch.setattr(os, "fsync", noted("flush", os.fsync))
+    monkeypatch.setattr(os, "link", noted("link", os.link))
+    monkeypatch.setattr(Path, "replace", noted("rename", Path.replace))
+    monkeypatch.setattr(Path, "unlink", noted("remove", Path.unlink))
+    files.create(N("a.md"), b"one")
+    assert steps == ["flush file", "link", "flush folder"]
+    steps.clear()
+    files.replace(N("a.md"), b"two", expected_checksum=checksum(b"one"))
+    assert steps == ["flush file", "rename", "flush folder"]
+    steps.clear()
+    files.delete(N("a.md"), expected_checksum=checksum(b"two"))
+    assert steps == ["remove", "flush folder"]
+    steps.clear()
+    files.create(N("x/y/a.md"), b"one")
+    assert steps == ["flush folder", "flush folder", "flush file", "link", "flush folder"]
+
+
 def test_replace_of_a_missing_note_makes_none(files: FileService, root: Path) -> None:
     for expected in (None, checksum(b"")):
         with pytest.raises(NoteNotFound):
             files.replace(N("a.md"), b"x", expected_checksum=expected)
     assert tree(root) == []
+
+
+@pytest.fixture
+def attributes(root: Path) -> dict[str, bytes]:
+    """What a note is marked with: a mark of the user and an access list for user 1000."""
+    entries = [(1, 6, -1), (2, 4, 1000), (4, 4, -1), (16, 4, -1), (32, 0, -1)]
+    access = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    wanted = {"user.xdg.tags": b"important", "system.posix_acl_access": access}
+    (root / "a.md").write_bytes(b"old")
+    try:
+        for name, value in wanted.items():
+            os.setxattr(root / "a.md", name, value)
+    except (OSError, AttributeError):
+        pytest.skip("no extended attributes or access lists here")
+    return wanted
+
+
+def attributes_of(file: Path) -> dict[str, bytes]:
+    return {name: os.getxattr(file, name) for name in os.listxattr(file)}
+
+
+def test_replace_keeps_extended_attributes_and_access_lists(
+    files: FileService, root: Path, attributes: dict[str, bytes]
+) -> None:
+    mode = (root / "a.md").stat().st_mode
+    files.replace(N("a.md"), b"new", expected_checksum=None)
+    assert (root / "a.md").read_bytes() == b"new"
+    assert attributes_of(root / "a.md") == attributes
+    assert (root / "a.md").stat().st_mode == mode
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.ENOTSUP, errno.EACCES])
+def test_attributes_that_only_the_system_may_set_are_left_out(
+    files: FileService,
+    root: Path,
+    attributes: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+) -> None:
+    setting = os.setxattr
+
+    def setxattr(file: Any, name: str, value: bytes) -> None:
+        if not name.startswith("user."):
+            raise OSError(code, os.strerror(code))
+        setting(file, name, value)
+
+    monkeypatch.setattr(os, "setxattr", setxattr)
+    files.replace(N("a.md"), b"new", expected_checksum=None)
+    assert list(attributes_of(root / "a.md")) == ["user.xdg.tags"]
+
+
+@pytest.mark.parametrize(("code", "kind"), [(errno.ENOSPC, DiskFull), (errno.EPERM, ReadOnly)])
+def test_a_mark_of_the_user_that_cannot_be_kept_refuses_the_write(
+    files: FileService,
+    root: Path,
+    attributes: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+    kind: type[Exception],
+) -> None:
+    monkeypatch.setattr(os, "setxattr", failing(code))
+    with pytest.raises(kind):
+        files.replace(N("a.md"), b"new", expected_checksum=None)
+    assert attributes_of(root / "a.md") == attributes
+    assert (root / "a.md").read_bytes() == b"old"
+    assert tree(root) == ["a.md"]
+
+
+@pytest.mark.skipif(not hasattr(os, "listxattr"), reason="no extended attributes here")
+def test_attributes_that_vouch_for_the_bytes_are_not_given_to_other_bytes(
+    files: FileService, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a.md").write_bytes(b"old")
+    names = ["security.ima", "security.selinux", "user.gone"]
+    given: list[str] = []
+
+    def getxattr(_file: Any, name: str) -> bytes:
+        if name == "user.gone":
+            raise OSError(errno.ENODATA, "removed just now")
+        return b"value"
+
+    monkeypatch.setattr(os, "listxattr", lambda _: names)
+    monkeypatch.setattr(os, "getxattr", getxattr)
+    monkeypatch.setattr(os, "setxattr", lambda _file, name, _value: given.append(name))
+    files.replace(N("a.md"), b"new", expected_checksum=None)
+    assert given == ["security.selinux"]
+
+
+@pytest.mark.skipif(not hasattr(os, "listxattr"), reason="no extended attributes here")
+def test_replace_works_where_there_are_no_attributes(
+    files: FileService, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a.md").write_bytes(b"old")
+    monkeypatch.setattr(os, "listxattr", failing(errno.ENOTSUP))
+    files.replace(N("a.md"), b"new", expected_checksum=None)
+    assert (root / "a.md").read_bytes() == b"new"
 
 
 def test_replace_through_a_link_writes_its_target(files: FileService, root: Path) -> None:
@@ -621,6 +804,18 @@ def test_delete_of_a_link_removes_the_link_alone(files: FileService, root: Path)
     assert tree(root) == ["real.md"]
 
 
+def test_delete_with_the_expected_checksum(files: FileService, root: Path) -> None:
+    (root / "a.md").write_bytes(b"now")
+    with pytest.raises(Conflict) as caught:
+        files.delete(N("a.md"), expected_checksum=checksum(b"seen"))
+    assert caught.value.checksum == checksum(b"now")
+    assert files.current(N("a.md")) == b"now"
+    files.delete(N("a.md"), expected_checksum=checksum(b"now"))
+    assert files.current(N("a.md")) is None
+    with pytest.raises(NoteNotFound):
+        files.delete(N("a.md"), expected_checksum=checksum(b"now"))
+
+
 def test_delete_of_a_folder_is_refused(files: FileService, root: Path) -> None:
     (root / "d.md").mkdir()
     with pytest.raises(FileProblem):
@@ -689,6 +884,61 @@ def test_a_lock_can_be_released_by_another_thread(files: FileService) -> None:
     lock.__exit__(None, None, None)
     with files.locked(N("a.md")):
         pass
+
+
+def test_who_waits_for_a_lock_whose_file_is_removed_takes_the_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, waits = tmp_path / "locks", threading.Event()
+    sleeping = time.sleep
+
+    def sleep(seconds: float) -> None:
+        waits.set()
+        sleeping(seconds)
+
+    def wait() -> None:
+        with exclusive("a.md", folder):
+            (file,) = folder.iterdir()
+            inode.append(file.stat().st_ino)
+            with pytest.raises(NotReady), exclusive("a.md", folder, timeout_s=0):
+                pass
+
+    monkeypatch.setattr("memoranda.files.locks.time.sleep", sleep)
+    inode: list[int] = []
+    waiter = threading.Thread(target=wait)
+    with exclusive("a.md", folder):
+        waiter.start()
+        assert waits.wait(20)
+        (file,) = folder.iterdir()
+        file.unlink()
+    waiter.join()
+    (file,) = folder.iterdir()
+    assert inode == [file.stat().st_ino]
+
+
+def test_a_lock_is_given_back_while_a_child_still_has_its_descriptor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening, copies = locks._opened, []
+
+    def opened(file: Path) -> int:
+        fd = opening(file)
+        copies.append(os.dup(fd))
+        return fd
+
+    monkeypatch.setattr(locks, "_opened", opened)
+    for _ in range(2):
+        with exclusive("a.md", tmp_path, timeout_s=0):
+            pass
+    for fd in copies:
+        os.close(fd)
+
+
+def test_a_lock_waits_no_longer_than_it_is_told(files: FileService) -> None:
+    with files.locked(N("a.md")):
+        for timeout_s in (0, 0.01):
+            with pytest.raises(NotReady), files.locked(N("a.md"), timeout_s=timeout_s):
+                pass
 
 
 def test_locks_leave_the_notes_folder_alone(files: FileService, root: Path, tmp_path: Path) -> None:

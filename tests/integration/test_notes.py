@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 import unicodedata
 
 import pytest
+from loguru import logger
 
 from memoranda.errors import (
     AmbiguousName,
@@ -12,6 +14,7 @@ from memoranda.errors import (
     DatabaseBusy,
     DiskFull,
     EditMismatch,
+    FileProblem,
     InvalidArgument,
     InvalidUri,
     NoteExists,
@@ -20,6 +23,7 @@ from memoranda.errors import (
     OutsideProject,
     SectionNotFound,
 )
+from memoranda.files.file_service import checksum
 from memoranda.model.edit import (
     Append,
     EditSection,
@@ -29,6 +33,8 @@ from memoranda.model.edit import (
     Replace,
     SetMetadata,
 )
+from memoranda.model.history import ChangeState
+from memoranda.model.sync import FileState
 from memoranda.model.views import WriteAction
 
 
@@ -491,16 +497,156 @@ async def test_a_full_disk_of_the_index_never_denies_a_write_that_happened(index
     assert [path.name for path in index.root.iterdir()] == ["kept.md"]
 
 
-async def test_a_note_can_be_read_while_the_index_cannot_be_written(index, monkeypatch):
+UNFORESEEN = "an unexpected error, which is in the log"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(RuntimeError("a bug"), UNFORESEEN), (NoteNotFound("n.md"), "There is no note 'n.md'")],
+)
+async def test_whatever_goes_wrong_in_the_index_says_that_the_file_is_safe(
+    index, monkeypatch, error, reason
+):
+    index.write("n.md", "x\n")
+    await index.sync.full_sync()
+
+    async def fail(*_given):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(index.store, "write_then", fail)
+        patch.setattr(index.store, "write", fail)
+        for change in (
+            index.notes.write(title="Kept", content="x"),
+            index.notes.edit("n", Append("more\n")),
+            index.notes.delete("n.md"),
+        ):
+            with pytest.raises(NotIndexed) as caught:
+                await change
+            assert caught.value.reason == reason
+    assert [path.name for path in index.root.iterdir()] == ["kept.md"]
+    assert {change.state for change in index.history.changes()} == {ChangeState.DONE}
+    await index.sync.full_sync()
+    assert index.rows("SELECT file_path FROM entity") == [("kept.md",)]
+
+
+async def test_a_written_note_that_cannot_be_read_again_is_safe(index, monkeypatch):
+    def fail(*_given):
+        raise RuntimeError("a bug in the parser")
+
+    monkeypatch.setattr("memoranda.services.notes.read_note", fail)
+    with pytest.raises(NotIndexed):
+        await index.notes.write(title="Kept", content="x")
+    assert text_of(index, "kept.md").endswith("x")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), FileProblem("n.md", "broken")])
+async def test_a_newer_file_that_cannot_be_read_after_a_write_says_that_it_is_safe(
+    index, monkeypatch, error
+):
+    def fail(_path):
+        raise error
+
+    monkeypatch.setattr(index.notes, "_load", fail)
+    monkeypatch.setattr(index.files, "state", lambda path: FileState(path, 0, 0, 0, 0))
+    with pytest.raises(NotIndexed):
+        await index.notes.write(title="N", content="x")
+    assert text_of(index, "n.md").endswith("x")
+
+
+async def test_a_note_that_is_deleted_just_after_it_was_written_was_written(index, monkeypatch):
+    def gone(path):
+        raise NoteNotFound(path)
+
+    monkeypatch.setattr(index.notes, "_load", gone)
+    monkeypatch.setattr(index.files, "state", lambda path: FileState(path, 0, 0, 0, 0))
+    result = await index.notes.write(title="N", content="x")
+    assert result.action is WriteAction.CREATED
+
+
+@pytest.fixture
+def another_writer(index):
+    """A connection of another process to the index."""
+    connection = sqlite3.connect(index.store._engine.url.database, isolation_level=None)
+    yield connection
+    connection.close()
+
+
+async def test_a_newer_file_is_read_while_another_process_writes_the_index(
+    index, monkeypatch, another_writer
+):
+    index.write("n.md", "old\n")
+    await index.sync.full_sync()
+    index.write("n.md", "new [[b]]\n")
+    another_writer.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr("memoranda.services.notes.READER_PATIENCE_S", 0.05)
+    writes, real = [], index.store.write_then
+
+    async def counted(fn, after):
+        writes.append(fn)
+        return await real(fn, after)
+
+    monkeypatch.setattr(index.store, "write_then", counted)
+    views = [await index.notes.read("n") for _ in range(3)]
+    assert {(view.text, view.ref.checksum) for view in views} == {
+        ("new [[b]]\n", checksum(b"new [[b]]\n"))
+    }
+    assert index.rows("SELECT content FROM entity") == [("old\n",)]
+    (going_on,) = index.notes._catching_up.values()
+    assert len(writes) == 1  # for all three
+    another_writer.execute("ROLLBACK")
+    await going_on
+    assert index.rows("SELECT content FROM entity") == [("new [[b]]\n",)]
+    assert not index.notes._catching_up
+
+
+async def test_what_is_indexed_in_the_background_is_what_the_file_is_by_then(
+    index, monkeypatch, another_writer
+):
+    index.write("n.md", "one\n")
+    await index.sync.full_sync()
+    index.write("n.md", "two\n")
+    another_writer.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr("memoranda.services.notes.READER_PATIENCE_S", 0.05)
+    assert (await index.notes.read("n")).text == "two\n"
+    index.write("n.md", "three\n")
+    (going_on,) = index.notes._catching_up.values()
+    another_writer.execute("ROLLBACK")
+    await going_on
+    assert index.rows("SELECT content FROM entity") == [("three\n",)]
+
+
+async def test_closing_gives_up_what_goes_on_in_the_background(index, monkeypatch, another_writer):
+    index.write("n.md", "one\n")
+    await index.sync.full_sync()
+    index.write("n.md", "two\n")
+    another_writer.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr("memoranda.services.notes.READER_PATIENCE_S", 0.05)
+    await index.notes.read("n")
+    (going_on,) = index.notes._catching_up.values()
+    await index.notes.aclose()
+    assert going_on.cancelled()
+    another_writer.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("error", [DatabaseBusy("another process"), RuntimeError("a bug")])
+async def test_a_note_can_be_read_while_the_index_cannot_be_written(index, monkeypatch, error):
+    said: list[str] = []
     index.write("n.md", "old\n")
     await index.sync.full_sync()
     index.write("n.md", "new text\n")
 
-    async def busy(fn):
-        raise DatabaseBusy("another process holds the index")
+    async def fail(fn, after):
+        raise error
 
-    monkeypatch.setattr(index.store, "write", busy)
-    assert (await index.notes.read("n")).text == "new text\n"
+    monkeypatch.setattr(index.store, "write_then", fail)
+    sink = logger.add(said.append, format="{message}", level="WARNING")
+    try:
+        assert (await index.notes.read("n")).text == "new text\n"
+    finally:
+        logger.remove(sink)
+    (message,) = said
+    assert "n.md was read, but not indexed" in message
 
 
 async def test_a_full_disk_changes_nothing(index, monkeypatch):

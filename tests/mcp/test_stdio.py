@@ -16,6 +16,9 @@ import pytest
 from mcp.client.stdio import stdio_client
 
 from mcp import ClientSession, StdioServerParameters
+from memoranda.files.clock import SystemClock
+from memoranda.history.store import HistoryStore
+from memoranda.model.history import Author, HistoryLimits
 
 COMMAND = [sys.executable, "-m", "memoranda", "mcp"]
 HELLO = {
@@ -96,6 +99,18 @@ async def test_a_client_of_the_sdk_can_use_it(project_root: Path) -> None:
         result = await session.call_tool("read_note", {"path": "nothing", "output_format": "json"})
         assert result.is_error
         assert result.structured_content["error"]["code"] == "NOTE_NOT_FOUND"
+
+
+def test_the_history_knows_the_client_by_what_it_said_in_initialize(
+    start: Callable[..., Any], project_root: Path
+) -> None:
+    with start() as wire:
+        wire.greet()
+        assert not wire.call("write_note", title="A", content="x").get("isError")
+    folder = project_root.parent / "config" / "main" / "history"
+    history = HistoryStore(folder, project_root, SystemClock(), HistoryLimits())
+    assert [change.author for change in history.changes()] == [Author("test", "1", "write_note")]
+    history.close()
 
 
 def test_standard_output_carries_json_rpc_and_nothing_else(start: Callable[..., Any]) -> None:

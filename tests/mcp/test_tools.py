@@ -470,10 +470,20 @@ async def test_what_nobody_foresaw_is_answered_and_logged_without_details(
     assert "ZeroDivisionError" in "".join(lines)
 
 
-async def test_an_edit_from_outside_is_found_once_the_last_scan_is_old(
+async def test_an_edit_from_outside_is_found_once_the_file_is_quiet(caller: Caller) -> None:
+    await caller.indexed()
+    (caller.root / "outside.md").write_text("elsewhere\n", "utf-8")
+    data = await caller.data("search_notes", query="elsewhere")
+    while not data["results"]:
+        data = await caller.data("search_notes", query="elsewhere")
+    assert [hit["permalink"] for hit in data["results"]] == ["outside"]
+
+
+async def test_an_edit_from_outside_is_found_where_nothing_is_watched(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memoranda.sync.coordinator.TRUSTED_S", 0.0)
+    monkeypatch.setattr("memoranda.sync.leader.Leader.is_up_to_date", False)
     await caller.indexed()
     (caller.root / "outside.md").write_text("elsewhere\n", "utf-8")
     data = await caller.data("search_notes", query="elsewhere")
@@ -481,10 +491,11 @@ async def test_an_edit_from_outside_is_found_once_the_last_scan_is_old(
 
 
 @pytest.mark.parametrize("tool", ["edit_note", "delete_note"])
-async def test_a_file_from_outside_can_be_edited_and_deleted_at_once(
+async def test_a_file_from_outside_can_be_edited_and_deleted(
     caller: Caller, monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:
     monkeypatch.setattr("memoranda.sync.coordinator.TRUSTED_S", 0.0)
+    monkeypatch.setattr("memoranda.sync.leader.Leader.is_up_to_date", False)
     await caller.indexed()
     (caller.root / "outside.md").write_text("---\npermalink: elsewhere\n---\n", "utf-8")
     more = {"content_updates": "added"} if tool == "edit_note" else {}

@@ -68,6 +68,25 @@ def report_text(project: str, report: SyncReport, *, details: bool = True) -> st
     return "\n".join(lines)
 
 
+def changes_text(report: SyncReport, *, most: int = 3) -> str:
+    """What changed or failed, on one line, with up to `most` paths."""
+    groups: list[tuple[str, Sequence[str]]] = [
+        ("new", report.new_files),
+        ("modified", report.modified_files),
+        ("moved", [f"{before} -> {after}" for before, after in report.moved_files]),
+        ("deleted", report.deleted_files),
+        ("left out", report.left_out_files),
+        ("failed", [f"{one.path} ({one.reason})" for one in report.failures]),
+        ("kept although missing", report.held),
+    ]
+    counts = ", ".join(f"{len(paths):,} {what}" for what, paths in groups if paths)
+    if not counts:
+        return "no file is missing any more"
+    paths = [" ".join(path.splitlines()) for _, group in groups for path in group]
+    more = f" and {len(paths) - most:,} more" if len(paths) > most else ""
+    return f"{counts}: {', '.join(paths[:most])}{more}"
+
+
 def _skipped_lines(skipped: Sequence[Skipped], project: str) -> list[str]:
     """The rules and places that could not be used, and how to see all that is not indexed."""
     if not skipped:

@@ -1,19 +1,24 @@
 """Reading and writing notes: inside the project's folder, whole or not at all.
 
-Every write goes to a temporary file beside its target (`.<random>.tmp`, which scans and editors
+Every write goes to a temporary file beside its target (`.<token>.tmp`, which scans and editors
 ignore), is flushed to the disk and then takes the target's name in one step. So a reader sees the old or
 the new bytes, a crash or a full disk leaves the old ones, and a failure leaves no temporary file.
+
+Other programs do not know our locks. A write that says which bytes it means to replace looks at them once
+more when all else is done; only a save in the few microseconds between that look and the rename is
+replaced unseen, as POSIX has no rename that compares.
 
 All methods are synchronous and touch the disk; asynchronous callers use a thread.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -35,9 +40,11 @@ from memoranda.files.atomic import (
     remove_folders,
     sync_folder,
     temporary_file,
+    temporary_name,
 )
 from memoranda.files.ignore_files import ignoring_rule
-from memoranda.files.locks import exclusive
+from memoranda.files.locks import LOCK_TIMEOUT_S, exclusive
+from memoranda.files.reading import NoteReader, read_once
 from memoranda.files.scan import is_note_path
 from memoranda.files.state import state_of
 from memoranda.model.address import NotePath
@@ -137,15 +144,27 @@ class FileService:
         """
         return self._read(path, str(self._note(path)))
 
+    def current(self, path: NotePath) -> bytes | None:
+        """The bytes of a note, None when there is no file. Raises as `read`."""
+        try:
+            return self.read(path)[0]
+        except NoteNotFound:
+            return None
+
     def reader(self) -> NoteReader:
         """Reads many notes in a row, cheaper than `read`. For one batch of a sync."""
         return NoteReader(self._named_as_note, self._folder, self._read)
 
-    def create(self, path: NotePath, data: bytes) -> FileState:
+    def create(self, path: NotePath, data: bytes, *, token: str | None = None) -> FileState:
         """Write a new note; missing folders below the root are made.
 
         Whether the name is free is asked of the disk in the moment the file gets it: also another spelling
         is taken where the file system takes it for the same.
+
+        Args:
+            path: where; the name must be free.
+            data: its bytes.
+            token: names the temporary file, see `files.atomic`.
 
         Raises:
             NoteExists: the name is taken; what is there was not touched.
@@ -159,7 +178,7 @@ class FileService:
         made: list[Path] = []
         try:
             make_folders(real.parent, made)
-            with temporary_file(real.parent, data) as (fd, temp):
+            with temporary_file(real.parent, data, token=token) as (fd, temp):
                 try:
                     give_free_name(temp, real)
                 except FileExistsError as error:
@@ -173,16 +192,25 @@ class FileService:
             remove_folders(made)
             raise
 
-    def replace(self, path: NotePath, data: bytes, *, expected_checksum: str | None) -> FileState:
-        """Give an existing note new bytes. Its mode stays, and its owner where the system allows it.
+    def replace(
+        self,
+        path: NotePath,
+        data: bytes,
+        *,
+        expected_checksum: str | None,
+        token: str | None = None,
+    ) -> FileState:
+        """Give an existing note new bytes.
 
-        A symbolic link inside the project stays a link, its target gets the bytes. A hard link to the
-        file elsewhere keeps the old bytes.
+        Its mode and extended attributes stay, and its owner where the system allows it. A symbolic link
+        inside the project stays a link, its target gets the bytes. A hard link to the file elsewhere keeps
+        the old bytes.
 
         Args:
             path: an existing note.
             data: its new bytes.
             expected_checksum: `checksum` of the bytes the caller saw; None replaces whatever is there.
+            token: names the temporary file, see `files.atomic`.
 
         Raises:
             Conflict: the file has other bytes than expected; it was not touched.
@@ -192,44 +220,63 @@ class FileService:
         """
         real = self._note(path)
         try:
-            seen = self._expected(path, real, expected_checksum)
+            if not stat.S_ISREG(real.stat().st_mode):
+                raise FileProblem(path, f"{path} is not a regular file")
             if not os.access(real, os.W_OK):
                 raise _read_only(path)
-            with temporary_file(real.parent, data, like=seen) as (fd, temp):
-                if _moment(real.stat()) != _moment(seen):  # changed while we wrote
-                    self._expected(path, real, expected_checksum)
+            with temporary_file(real.parent, data, token=token, like=real) as (fd, temp):
+                if expected_checksum is not None:
+                    self._require_bytes(path, real, expected_checksum)
                 temp.replace(real)
                 sync_folder(real.parent)
                 return state_of(path, os.fstat(fd), is_read=True)
         except OSError as error:
             raise self._translated(path, error, writing=True) from error
 
-    def delete(self, path: NotePath) -> None:
+    def delete(self, path: NotePath, *, expected_checksum: str | None = None) -> None:
         """Remove a note; of a symbolic link the link alone. Its folder stays, even when empty.
 
+        Args:
+            path: an existing note.
+            expected_checksum: `checksum` of the bytes the caller saw; None removes whatever is there.
+
         Raises:
+            Conflict: the file has other bytes than expected; it was not touched.
             NoteNotFound: it is not there.
             RootMissing, ReadOnly, FileProblem, InvalidArgument, OutsideProject: as above.
         """
-        self._note(path)
+        real = self._note(path)
         relative = Path(self.note_path(path))
         folder = self.root if relative.parent == Path() else self.resolve(str(relative.parent))
         try:
+            if expected_checksum is not None:
+                self._require_bytes(path, real, expected_checksum)
             (folder / relative.name).unlink()
             sync_folder(folder)
         except OSError as error:
             raise self._translated(path, error, writing=True) from error
 
-    def locked(self, path: NotePath) -> AbstractContextManager[None]:
+    def remove_leftover(self, path: NotePath, token: str) -> None:
+        """Remove the temporary file of a write of this note that ended in its middle, if there is one.
+
+        Raises:
+            InvalidArgument, OutsideProject: as `resolve`.
+        """
+        with contextlib.suppress(OSError):  # not there; or it stays, and no scan sees it
+            (self._note(path).parent / temporary_name(token)).unlink()
+
+    def locked(
+        self, path: NotePath, *, timeout_s: float = LOCK_TIMEOUT_S
+    ) -> AbstractContextManager[None]:
         """Hold the file's lock, across threads and processes; for read, change, replace in one piece.
 
         Not reentrant. A link and its target share a lock.
 
         Raises:
-            NotReady: held by someone else for half a minute.
+            NotReady: someone else held it for `timeout_s`.
         """
         real = self.resolve(path).relative_to(os.path.realpath(self.root))
-        return exclusive(real.as_posix(), self._lock_folder)
+        return exclusive(real.as_posix(), self._lock_folder, timeout_s=timeout_s)
 
     def _folder(self, path: str) -> str:
         """The real path of a folder, "" being the root."""
@@ -266,7 +313,7 @@ class FileService:
         """Read until the file holds still; see `read`."""
         try:
             for _ in range(_READ_TRIES):
-                data, before, after = _read_once(real, flags)
+                data, before, after = read_once(real, flags)
                 if not stat.S_ISREG(before.st_mode):
                     raise FileProblem(path, f"{path} is not a regular file")
                 if (
@@ -278,22 +325,17 @@ class FileService:
             if error.errno == errno.ELOOP and flags & os.O_NOFOLLOW:
                 return self._read(path, str(self.resolve(path)))
             raise self._translated(path, error, writing=False) from error
-        raise FileProblem(
-            path, f"{path} is being written by another program", hint="Repeat the call in a moment."
-        )
+        raise _busy(path)
 
-    def _expected(self, path: NotePath, real: Path, expected: str | None) -> os.stat_result:
-        """What is there now, after a check that it has the expected bytes."""
-        if expected is None:
-            status = real.stat()
-            if not stat.S_ISREG(status.st_mode):
-                raise FileProblem(path, f"{path} is not a regular file")
-            return status
-        data, _ = self.read(path)
-        status = real.stat()
-        if (found := checksum(data)) != expected:
-            raise Conflict(path, found)
-        return status
+    def _require_bytes(self, path: NotePath, real: Path, expected: str) -> None:
+        """Refuse unless the file has the expected bytes at this moment."""
+        for _ in range(_READ_TRIES):
+            data, seen = self._read(path, str(real))
+            if (found := checksum(data)) != expected:
+                raise Conflict(path, found)
+            if state_of(path, real.stat()) == seen:  # still, after the time that the checksum took
+                return
+        raise _busy(path)
 
     def _require_root(self) -> None:
         if not os.path.isdir(self.root):  # noqa: PTH112  (Path.is_dir may raise)
@@ -329,54 +371,6 @@ class FileService:
         return FileProblem(path, f"{path} cannot be {verb}: {error.strerror or error}")
 
 
-class NoteReader:
-    """Reads the notes that a scan found; made by `FileService.reader`.
-
-    The way to a folder is resolved once, when its first note is read, and a note is opened without
-    following a link; only a note that is a link is resolved by itself. The ignore files are not asked: the
-    scan did that.
-    """
-
-    def __init__(
-        self,
-        named_as_note: Callable[[str], NotePath],
-        resolve_folder: Callable[[str], str],
-        read: Callable[..., tuple[bytes, FileState]],
-    ) -> None:
-        self._named_as_note = named_as_note
-        self._resolve_folder = resolve_folder
-        self._read = read
-        self._folders: dict[str, str] = {}
-
-    def read(self, path: NotePath) -> tuple[bytes, FileState]:
-        """As `FileService.read`; raises the same."""
-        path = self._named_as_note(path)
-        folder, _, name = path.rpartition("/")
-        real = self._folders.get(folder)
-        if real is None:
-            real = self._folders[folder] = self._resolve_folder(folder)
-        return self._read(path, f"{real}/{name}", flags=os.O_NOFOLLOW)
-
-
-def _read_once(real: str, flags: int) -> tuple[bytes, os.stat_result, os.stat_result]:
-    """The bytes, with the state before and after; no bytes of what is no regular file."""
-    # Without O_NONBLOCK the opening of a named pipe would wait for a writer for ever.
-    fd = os.open(real, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
-    try:
-        before = os.fstat(fd)
-        if not stat.S_ISREG(before.st_mode):
-            return b"", before, before
-        data = os.read(fd, before.st_size + 1)
-        if len(data) != before.st_size:  # it changes, or the system gives it in pieces
-            chunks = [data]
-            while chunk := os.read(fd, 65_536):
-                chunks.append(chunk)
-            data = b"".join(chunks)
-        return data, before, os.fstat(fd)
-    finally:
-        os.close(fd)
-
-
 def _read_only(path: NotePath) -> ReadOnly:
     return ReadOnly(
         f"{path} cannot be written: it or its folder is read-only",
@@ -384,8 +378,10 @@ def _read_only(path: NotePath) -> ReadOnly:
     )
 
 
-def _moment(status: os.stat_result) -> tuple[int, int, int, int]:
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+def _busy(path: NotePath) -> FileProblem:
+    return FileProblem(
+        path, f"{path} is being written by another program", hint="Repeat the call in a moment."
+    )
 
 
 def _is_unicode(path: str) -> bool:

@@ -3,14 +3,21 @@
 There are 256 lock files, made when first needed; a path's hash says which is its own. So two paths may
 share a lock, which costs a short wait now and then, where a file for each note ever written would cost
 more at every first write and never be cleaned up: removing a lock file that another process is about to
-open would let two in. They lie outside the notes folder, and the whole folder may be deleted while
-nothing runs.
+open would let two in. They lie outside the notes folder.
+
+The lock is `flock` on the open file: it ends with the process, however that ends. A wait is a look
+every few milliseconds, since a wait in the kernel cannot be given up; one look costs a few
+microseconds. Nobody queues, so who waits longer looks more often.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import hashlib
+import os
+import time
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +27,9 @@ from memoranda.errors import FileProblem, NotReady
 
 LOCK_TIMEOUT_S = 30.0
 _POLL_S = 0.005
+_IMPATIENT_AFTER_S = 0.5
+_IMPATIENT_POLL_S = 0.001
+_HELD = frozenset({errno.EAGAIN, errno.EACCES})
 
 
 @contextlib.contextmanager
@@ -27,29 +37,18 @@ def exclusive(path: str, lock_folder: Path, *, timeout_s: float = LOCK_TIMEOUT_S
     """Hold the lock of one project-relative path.
 
     Not reentrant: a second use in one thread waits, for another path too, since two may share a lock.
-    Spellings that may be one file (case, Unicode form) share a lock. The lock ends with the process.
+    Spellings that may be one file (case, Unicode form) share a lock. The lock ends with the process, and
+    may be released by another thread than the one that took it.
 
     Raises:
         NotReady: someone else held it for `timeout_s`.
         FileProblem: the lock file cannot be made.
         ConfigProblem: the lock folder cannot be made.
     """
-    from filelock import FileLock, Timeout
-
-    ensure_private_folder(lock_folder)
     name = hashlib.sha256(lock_key(path).encode("utf-8", "surrogatepass")).hexdigest()[:2]
-    # A new instance each time (an instance is reentrant), and one that may be released by another
-    # thread than the one that took it.
-    lock = FileLock(
-        lock_folder / f"{name}.lock",
-        timeout=timeout_s,
-        poll_interval=_POLL_S,
-        thread_local=False,
-        mode=0o600,
-    )
     try:
-        lock.acquire()
-    except Timeout as error:
+        fd = _taken(lock_folder / f"{name}.lock", timeout_s)
+    except TimeoutError as error:
         raise NotReady(
             f"{path} has been in use by another writer for {timeout_s:.0f} seconds",
             hint="Repeat the call in a moment.",
@@ -63,9 +62,51 @@ def exclusive(path: str, lock_folder: Path, *, timeout_s: float = LOCK_TIMEOUT_S
     try:
         yield
     finally:
-        lock.release()
+        try:
+            fcntl.flock(fd, fcntl.LOCK_UN)  # closing is not enough while a child has the descriptor
+        finally:
+            os.close(fd)
 
 
 def lock_key(path: str) -> str:
     """What all spellings of a path that some file system takes for one file have in common."""
     return unicodedata.normalize("NFC", path.casefold())
+
+
+def _taken(file: Path, timeout_s: float) -> int:
+    """The descriptor of a lock file that is locked now. Raises TimeoutError, OSError."""
+    began = time.monotonic()
+    while True:
+        fd = _opened(file)
+        try:
+            _wait_for(fd, began, timeout_s)
+            if os.fstat(fd).st_nlink:
+                return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)  # the file was removed meanwhile: the next one to come locks another
+
+
+def _opened(file: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    try:
+        return os.open(file, flags, 0o600)
+    except FileNotFoundError:
+        ensure_private_folder(file.parent)
+        return os.open(file, flags, 0o600)
+
+
+def _wait_for(fd: int, began: float, timeout_s: float) -> None:
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in _HELD:
+                raise
+        else:
+            return
+        waited = time.monotonic() - began
+        if waited >= timeout_s:
+            raise TimeoutError
+        time.sleep(_POLL_S if waited < _IMPATIENT_AFTER_S else _IMPATIENT_POLL_S)

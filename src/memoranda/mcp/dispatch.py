@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoranda.errors import DatabaseDamaged, MemorandaError
+from memoranda.mcp.client import acting
 from memoranda.mcp.declarations import OUTPUT_FORMAT, Answer, Declaration
 from memoranda.mcp.errors import Unexpected, error_data, error_text
 from memoranda.mcp.parameters import parse
 from memoranda.mcp.session import Session
+from memoranda.model.history import NOBODY, Author
 from memoranda.render.bounds import compact
 
 
@@ -27,13 +29,19 @@ class Reply:
     is_error: bool = False
 
 
-async def call(declaration: Declaration, session: Session, arguments: Mapping[str, Any]) -> Reply:
-    """Run a tool. Never raises but for cancellation."""
+async def call(
+    declaration: Declaration,
+    session: Session,
+    arguments: Mapping[str, Any],
+    by: Author = NOBODY,
+) -> Reply:
+    """Run a tool for a client. Never raises but for cancellation."""
     as_json = str(arguments.get(OUTPUT_FORMAT.name, "")).strip().lower() == "json"
     try:
         values = parse(declaration.all_params, arguments)
         del values[OUTPUT_FORMAT.name]
-        answer = await _run(declaration, session, values)
+        with acting(by, declaration.name):
+            answer = await _run(declaration, session, values)
         if as_json:
             return _json_reply(answer.data())
         text = answer.text()

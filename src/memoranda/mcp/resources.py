@@ -6,15 +6,28 @@
 
 from __future__ import annotations
 
-from memoranda.errors import DatabaseDamaged
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memoranda.errors import DatabaseDamaged, RootMissing
 from memoranda.mcp.session import Session
 from memoranda.render.bounds import compact
+from memoranda.render.live import Onlooker
 from memoranda.render.projects import info_data
+
+if TYPE_CHECKING:
+    from memoranda.model.sync import Skipped
+    from memoranda.model.views import ProjectInfo
 
 PROJECT_INFO_URI = "memory://project_info"
 NAMED_PROJECT_INFO_URI = "memory://@{project}/project_info"
 PROJECT_INFO_TITLE = "Project info"
-PROJECT_INFO_DESCRIPTION = "Folder, counts, sync status and files that are not indexed, as JSON."
+PROJECT_INFO_DESCRIPTION = (
+    "Folder, counts, sync status, who keeps it up to date, and files that are not indexed, as JSON."
+)
+
+_MOST_EVENTS = 10
 
 
 async def project_info(session: Session, project: str | None = None) -> str:
@@ -30,6 +43,30 @@ async def project_info(session: Session, project: str | None = None) -> str:
 
 
 async def _project_info(session: Session, project: str | None) -> str:
+    from importlib.metadata import version
+
+    from memoranda.sync.sync_service import INDEX_VERSION
+
     await session.fresh_workspace(project)
     container = await session.container()
-    return compact(info_data(await container.project_service.info(project)))
+    info = await container.project_service.info(project)
+    skipped, trouble = await asyncio.to_thread(_skipped, info)
+    onlooker = Onlooker(session.now(), version("memoranda"), INDEX_VERSION)
+    data = info_data(info, onlooker, skipped=skipped, most_events=_MOST_EVENTS)
+    return compact(data | ({"folder_error": trouble} if trouble else {}))
+
+
+def _skipped(info: ProjectInfo) -> tuple[Sequence[Skipped], str]:
+    """What is left out, and why nobody knows if so.
+
+    From the last sync of this process if nobody else syncs; else the folder is looked at.
+    """
+    from memoranda.files.scan import scan_folder
+
+    is_ours = info.leader is None or info.leader.is_me
+    if is_ours and info.state.report is not None:
+        return info.state.skipped, ""
+    try:
+        return scan_folder(info.project.path, skips=info.project.skips).skipped, ""
+    except RootMissing as error:
+        return (), error.message

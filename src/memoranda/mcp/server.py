@@ -28,6 +28,7 @@ from fastmcp import FastMCP
 from fastmcp.exceptions import ResourceError
 from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
 from fastmcp.resources.template import ResourceTemplate
+from fastmcp.server.dependencies import get_context
 from fastmcp.server.middleware.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools.base import Tool, ToolResult
 from mcp_types import TextContent, ToolAnnotations
@@ -47,6 +48,7 @@ from memoranda.mcp.resources import (
 )
 from memoranda.mcp.session import Session
 from memoranda.mcp.table import TOOLS
+from memoranda.model.history import NOBODY, Author
 
 if TYPE_CHECKING:
     from memoranda.container import Container
@@ -207,8 +209,17 @@ class _ServedTool(Tool):
         self._declaration, self._session = declaration, session
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        session = self._session
-        return _Result(await session.run(call(self._declaration, session, arguments)))
+        session, by = self._session, _client()
+        return _Result(await session.run(call(self._declaration, session, arguments, by)))
+
+
+def _client() -> Author:
+    """The client of the request that is served now, as it says itself."""
+    try:
+        said = get_context().session.client_params
+    except RuntimeError:  # called without a request
+        return NOBODY
+    return NOBODY if said is None else Author(said.client_info.name, said.client_info.version)
 
 
 class _Result(ToolResult):

@@ -2,8 +2,8 @@
 
 `initialize` must be answered in little more than the time FastMCP needs to import, so nothing here
 imports storage at module level. The first thing that needs the container (or the server, right
-after `initialize`) starts opening it: imports and migrations run in threads, then the projects' first
-syncs start. If opening failed, the next call tries again.
+after `initialize`) starts opening it: imports and migrations run in threads, then the projects are
+watched and synced. If opening failed, the next call tries again.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memoranda.errors import InvalidArgument, MemorandaError, NotReady
+from memoranda.errors import InvalidArgument, NotReady
 from memoranda.model.address import ByName, parse_address
-from memoranda.model.project import Project
 from memoranda.ports import Clock
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 OPENING_PATIENCE_S = 20.0
 CLOSING_PATIENCE_S = 1.0
+_AGAIN_S = 5.0
 
 T = TypeVar("T")
 OpenContainer = Callable[[], Awaitable["Container"]]
@@ -43,6 +43,7 @@ class Session:
         self._clock = clock
         self._patience_s = patience_s
         self._opening: asyncio.Task[Container] | None = None
+        self._keeping: asyncio.Task[None] | None = None
         self._calls: set[asyncio.Task[Any]] = set()
         self._closed = False
 
@@ -139,29 +140,28 @@ class Session:
             return
         task.cancel()
         await asyncio.wait({task})
+        if (keeping := self._keeping) is not None:
+            keeping.cancel()
+            await asyncio.wait({keeping})
         if not _failed(task):
             await task.result().aclose()
 
     async def _open(self) -> Container:
         container = await self._open_container()
-        try:
-            for project in container.projects():
-                if project.is_active:
-                    await _begin(container, project)
-        except BaseException:
-            await container.aclose()
-            raise
+        self._keeping = asyncio.create_task(_keep(container), name="keep projects")
         return container
 
 
-async def _begin(container: Container, project: Project) -> None:
-    """Start a project's first sync. One that cannot be opened is logged; its tools will say why."""
+async def _keep(container: Container) -> None:
+    """Keep the projects alive until cancelled, whatever goes wrong with it."""
     from loguru import logger
 
-    try:
-        (await container.workspace(project)).coordinator.start()
-    except MemorandaError as error:
-        logger.error("Project {} cannot be opened: {}", project.name, error.message)
+    while True:
+        try:
+            await container.keep()
+        except Exception:  # noqa: BLE001 - the boundary of the task: logged, and tried again
+            logger.exception("The projects are not looked after for a moment")
+        await asyncio.sleep(_AGAIN_S)
 
 
 def _failed(task: asyncio.Task[Container]) -> bool:

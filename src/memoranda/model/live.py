@@ -107,3 +107,8 @@ class LeaderState:
     is_me: bool
     sync: SyncState
     watch: WatchState
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether it is told what changes in the folder."""
+        return self.watch.running and self.watch.mode is WatchMode.EVENTS

@@ -275,6 +275,7 @@ class SyncState:
         last_scan: end of the last full sync of this process.
         last_error: message of the error that ended the last sync, None after a good one.
         report: of the last full sync of this process.
+        held: how many notes are kept although their files are missing, with `held_reason`.
     """
 
     phase: SyncPhase = SyncPhase.STARTING
@@ -282,6 +283,8 @@ class SyncState:
     last_scan: datetime | None = None
     last_error: str | None = None
     report: SyncReport | None = None
+    held: int = 0
+    held_reason: str = ""
 
     @property
     def done(self) -> int:

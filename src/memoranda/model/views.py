@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from memoranda.model.address import NotePath
+from memoranda.model.live import LeaderState
 from memoranda.model.note import (
     IncomingRelation,
     NoteRef,
@@ -144,6 +145,7 @@ class ProjectInfo:
         missing: notes that are kept although their files are missing, the longest first, at most 100 of
             `missing_total`; `missing_reason` says why they are kept ("": their folder cannot be read).
         last_check: when the whole database was last found sound.
+        leader: the process that watches and syncs the project, None: nobody does.
     """
 
     project: Project
@@ -159,6 +161,7 @@ class ProjectInfo:
     missing_total: int = 0
     missing_reason: str = ""
     last_check: datetime | None = None
+    leader: LeaderState | None = None
 
     @property
     def status(self) -> str:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoranda.model.project import Project, ProjectSummary
+from memoranda.model.sync import Skipped
 from memoranda.model.views import ProjectInfo
 from memoranda.render.bounds import one_line
+from memoranda.render.live import Onlooker, leader_data
 from memoranda.render.notes import count, moment
 from memoranda.render.state import state_data
 
@@ -59,8 +61,21 @@ def project_note(project: Project) -> str:
     return f"Project {project.name}: pass project={project.name!r} to go on in it."
 
 
-def info_data(info: ProjectInfo) -> dict[str, Any]:
-    """`memory://project_info`: metadata, counts, sync status, files that are not indexed and why."""
+def info_data(
+    info: ProjectInfo,
+    onlooker: Onlooker,
+    *,
+    skipped: Sequence[Skipped],
+    most_events: int | None = None,
+) -> dict[str, Any]:
+    """`memory://project_info`: metadata, counts, sync status, files that are not indexed and why.
+
+    Args:
+        info: what is known about the project.
+        onlooker: this process.
+        skipped: what the folder shows that is left out; the state has it only after an own sync.
+        most_events: so many of the leader's last events at most, None for all.
+    """
     project, counts, state = info.project, info.counts, info.state
     return {
         "name": project.name,
@@ -91,11 +106,12 @@ def info_data(info: ProjectInfo) -> dict[str, Any]:
             {"path": ref.file_path, "reasons": list(ref.problems)} for ref in info.broken[:_MOST]
         ],
         "problems_total": len(info.broken),
-        "skipped": [{"path": item.path, "reason": item.reason} for item in state.skipped[:_MOST]],
-        "skipped_total": len(state.skipped),
+        "skipped": [{"path": item.path, "reason": item.reason} for item in skipped[:_MOST]],
+        "skipped_total": len(skipped),
         "missing": list(info.missing[:_MOST]),
         "missing_total": info.missing_total,
         "missing_reason": info.missing_reason,
         "last_integrity_check": moment(info.last_check),
         "notice": info.notice,
+        "leader": leader_data(info.leader, onlooker, most_events=most_events),
     }

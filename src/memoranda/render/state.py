@@ -13,9 +13,9 @@ def state_data(state: SyncState) -> dict[str, Any]:
     data: dict[str, Any] = {"status": state.phase.value, "done": state.done, "total": state.total}
     if (left := _left_s(state)) is not None:
         data["seconds_left"] = left
-    if state.report and state.report.held:
-        data["held"] = len(state.report.held)
-        data["held_reason"] = state.report.held_reason
+    if state.held:
+        data["held"] = state.held
+        data["held_reason"] = state.held_reason
     if state.last_error:
         data["error"] = one_line(state.last_error, 300)
     return data
@@ -25,22 +25,27 @@ def state_note(state: SyncState) -> str:
     """One sentence when the index is not complete, else ""."""
     if state.phase is SyncPhase.READY:
         if state.done < state.total:
-            return f"Index not up to date: {state.done:,} of {state.total:,} changed files{_left(state)}."
+            return f"Index not up to date: {progress_text(state, 'changed files')}."
         return ""
     if state.phase is SyncPhase.FAILED:
         return f"Index not complete: the last sync failed: {one_line(state.last_error or '', 300)}"
     if state.total:
-        return f"Index not complete: {state.done:,} of {state.total:,} files{_left(state)}."
+        return f"Index not complete: {progress_text(state)}."
     return "Index not complete: the first sync is starting."
+
+
+def progress_text(state: SyncState, files: str = "files") -> str:
+    """How far the running sync is, "" before it knows what there is to do."""
+    return f"{state.done:,} of {state.total:,} {files}{_left(state)}" if state.total else ""
 
 
 def held_note(state: SyncState) -> str:
     """One sentence when notes are kept although their files are missing, else ""."""
-    if state.report is None or not state.report.held:
+    if not state.held:
         return ""
     return (
-        f"{len(state.report.held):,} notes are kept although their files are missing "
-        f"({state.report.held_reason}); if they are gone for good, the user can run: "
+        f"{state.held:,} notes are kept although their files are missing "
+        f"({state.held_reason}); if they are gone for good, the user can run: "
         "memoranda sync --accept-deletions"
     )
 

@@ -8,41 +8,31 @@ safe and the caller is told (`NotIndexed`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from loguru import logger
 
-from memoranda.errors import (
-    INDEX_TROUBLE,
-    Conflict,
-    InvalidArgument,
-    NoteNotFound,
-    NotIndexed,
-)
-from memoranda.files.file_service import FileService, checksum
+from memoranda.errors import InvalidArgument, MemorandaError, NoteNotFound, NotIndexed
+from memoranda.files.file_service import FileService
 from memoranda.files.names import safe_file_name
 from memoranda.files.scan import is_note_path
+from memoranda.history.store import HistoryStore
 from memoranda.markdown.diff import diff
-from memoranda.markdown.edit_warnings import edit_warnings
-from memoranda.markdown.edits import apply_edit
-from memoranda.markdown.source import decode, encode
 from memoranda.markdown.writer import new_note
 from memoranda.model.address import ByName, NotePath, parse_address
 from memoranda.model.edit import Edit
-from memoranda.model.note import (
-    IncomingRelation,
-    NoteRef,
-    ObservationItem,
-    SourceText,
-)
+from memoranda.model.history import NOBODY, Author
+from memoranda.model.note import IncomingRelation, NoteRef, ObservationItem
 from memoranda.model.sync import FileState
 from memoranda.model.views import DeleteResult, NoteView, WriteAction, WriteResult
 from memoranda.ports import FullTextIndex
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
+from memoranda.services.changes import Changed, NoteChanges
 from memoranda.services.entity import apply
 from memoranda.services.lookup import find_note, near_names, similar_notes
 from memoranda.services.note_input import Gone
@@ -56,15 +46,29 @@ _SIMILAR = 3
 _BACKLINKS = 50
 _RELATED = 10
 _CATCHING_UP = 3
+READER_PATIENCE_S = 2.0
+"""How long a reader waits for the index to take a file that is newer than its row."""
 
 
 class NoteService:
     """The use cases on single notes of one project."""
 
-    def __init__(self, store: Store, files: FileService, fulltext: FullTextIndex) -> None:
+    def __init__(
+        self, store: Store, files: FileService, fulltext: FullTextIndex, history: HistoryStore
+    ) -> None:
         self._store = store
         self._files = files
         self._fulltext = fulltext
+        self._changes = NoteChanges(files, history)
+        self._catching_up: dict[tuple[NotePath, str], asyncio.Task[NoteRef | None]] = {}
+
+    async def aclose(self) -> None:
+        """Give up what goes on in the background; the next sync does it. Before the store is closed."""
+        tasks = list(self._catching_up.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
 
     async def write(
         self,
@@ -77,8 +81,11 @@ class NoteService:
         metadata: Mapping[str, object] | None = None,
         overwrite: bool = False,
         expected_checksum: str | None = None,
+        by: Author = NOBODY,
     ) -> WriteResult:
         """Create a note, or replace the whole note at that place (spec 6.2.1).
+
+        `by` is who the history says it was.
 
         Raises:
             NoteExists: a file is there and neither `overwrite` nor `expected_checksum` is given.
@@ -90,18 +97,15 @@ class NoteService:
         text = new_note(
             title=title, content=content, note_type=note_type, tags=tags, metadata=metadata or {}
         )
-        replace = overwrite or expected_checksum is not None
-        data, old, state = await asyncio.to_thread(
-            self._put, path, text, expected_checksum, replace=replace
+        changed = await asyncio.to_thread(
+            self._changes.put,
+            path,
+            text,
+            expected_checksum,
+            replace=overwrite or expected_checksum is not None,
+            by=by,
         )
-        if old is None:
-            action = WriteAction.CREATED
-        else:
-            action = WriteAction.UNCHANGED if old == data else WriteAction.UPDATED
-        before = "" if old is None else old.decode("utf-8", "replace")
-        return await self._index(
-            read_note(data, state), action, diff(before, text, path) if old is not None else ""
-        )
+        return await self._index(changed)
 
     def _target(self, title: str, directory: str) -> NotePath:
         name = safe_file_name(title)
@@ -120,27 +124,6 @@ class NoteService:
                 hint="Choose one that is not hidden and not node_modules.",
             )
         return self._files.canonical(path)
-
-    def _put(
-        self, path: NotePath, text: str, expected: str | None, *, replace: bool
-    ) -> tuple[bytes, bytes | None, FileState]:
-        """Write under the file's lock; returns the bytes written, the bytes before, the new state."""
-        with self._files.locked(path):
-            if not replace:
-                data = encode(SourceText(text))
-                return data, None, self._files.create(path, data)
-            if not self._files.exists(path):
-                if expected is not None:
-                    raise NoteNotFound(path)
-                data = encode(SourceText(text))
-                return data, None, self._files.create(path, data)
-            old, state = self._files.read(path)
-            if expected is not None and checksum(old) != expected:
-                raise Conflict(path, checksum(old))
-            data = encode(SourceText(text))
-            if data == old:
-                return data, old, state
-            return data, old, self._files.replace(path, data, expected_checksum=checksum(old))
 
     async def read(
         self,
@@ -188,11 +171,39 @@ class NoteService:
             others = [one for one in near if one != ref.permalink]
             raise NoteNotFound(name, others, lost=ref.file_path) from None
         if note.checksum != ref.checksum:
-            try:
-                ref = await self._store.write(lambda tx: self._reindex(tx, note))
-            except INDEX_TROUBLE as error:  # the file can be read all the same
-                logger.warning("{} was read, but not indexed: {}", ref.file_path, error.message)
+            ref = await self._catch_up(note) or ref
         return ref, note
+
+    async def _catch_up(self, note: ReadNote) -> NoteRef | None:
+        """Index a file that is newer than its row; None if that fails, or takes longer than a reader waits.
+
+        The file can be read all the same. It goes on in the background, once a version of a file.
+        """
+        version = (note.state.path, note.checksum)
+        task = self._catching_up.get(version)
+        if task is None:
+            task = self._catching_up[version] = asyncio.create_task(self._brought_in(note))
+            task.add_done_callback(lambda _: self._catching_up.pop(version, None))
+        done, _ = await asyncio.wait({task}, timeout=READER_PATIENCE_S)
+        if not done or task.cancelled():
+            logger.info("{} is read before it is indexed: the index is busy", note.state.path)
+            return None
+        return task.result()
+
+    async def _brought_in(self, note: ReadNote) -> NoteRef | None:
+        path = note.state.path
+        try:
+            ref, now = await self._store.write_then(
+                partial(self._reindex, note=note), partial(self._files.state, path)
+            )
+            await self._follow(note.state, now)
+        except MemorandaError as error:
+            logger.warning("{} was read, but not indexed: {}", path, error.message)
+        except Exception:  # noqa: BLE001  (the boundary of a background task: logged)
+            logger.exception("{} was read, but not indexed", path)
+        else:
+            return ref
+        return None
 
     def _path_on_disk(self, name: str) -> NotePath | None:
         """The path of a file that the index does not know yet, when the name is literally its path."""
@@ -229,6 +240,8 @@ class NoteService:
         ref = NoteRefRepository(tx).by_id(entity_id)
         if ref is None:
             raise NoteNotFound(note.state.path)
+        if ref.checksum != note.checksum:  # the row is older than what is shown
+            ref = replace(ref, checksum=note.checksum, size_bytes=note.state.size)
         relations = RelationRepository(tx)
         lines = shown(note.source.text, note.parsed, window)
         return NoteView(
@@ -253,6 +266,7 @@ class NoteService:
         *edits: Edit,
         expected_checksum: str | None = None,
         dry_run: bool = False,
+        by: Author = NOBODY,
     ) -> WriteResult:
         """Change what was asked, byte for byte nothing else (spec 6.2.3).
 
@@ -267,56 +281,31 @@ class NoteService:
             NotIndexed: the file is changed, the index will follow.
         """
         ref, _ = await self._open(name)
-        path = ref.file_path
-        before, after, state, warnings = await asyncio.to_thread(
-            self._change, path, edits, expected_checksum, dry_run=dry_run
+        changed = await asyncio.to_thread(
+            self._changes.edit, ref.file_path, edits, expected_checksum, dry_run=dry_run, by=by
         )
-        change = diff(before.text, after.text, path)
-        action = WriteAction.UNCHANGED if before == after else WriteAction.UPDATED
-        note = read_note(encode(after), state)
-        if dry_run:
-            warnings = (*note.parsed.problems, *warnings)
-            return await self._store.read(
-                lambda tx: _preview(
-                    tx, WriteResult(ref, action, (), (), warnings, diff=change), note
-                )
-            )
-        return await self._index(note, action, change, warnings)
+        if not dry_run:
+            return await self._index(changed)
+        note = read_note(changed.data, changed.state)
+        result = WriteResult(
+            ref,
+            _action(changed),
+            (),
+            (),
+            (*note.parsed.problems, *changed.warnings),
+            diff=_diff(changed),
+        )
+        return await self._store.read(lambda tx: _preview(tx, result, note))
 
-    def _change(
-        self, path: NotePath, edits: Sequence[Edit], expected: str | None, *, dry_run: bool
-    ) -> tuple[SourceText, SourceText, FileState, tuple[str, ...]]:
-        with self._files.locked(path):
-            data, state = self._files.read(path)
-            note = read_note(data, state)
-            if expected is not None and note.checksum != expected:
-                raise Conflict(path, note.checksum)
-            text = note.source.text
-            warnings: list[str] = []
-            for edit in edits:
-                before, text = text, apply_edit(text, edit, path)
-                warnings += edit_warnings(before, text, edit, path)
-            after = SourceText(text, note.source.encoding, note.source.bom)
-            new = encode(after)
-            if new != data and decode(new).text != text:
-                raise InvalidArgument(
-                    "content_updates",
-                    f"{path} is not UTF-8, and with this edit it would no longer be read as "
-                    f"{note.source.encoding}",
-                    hint="Save the file as UTF-8 first, then edit it.",
-                )
-            if not dry_run and new != data:
-                state = self._files.replace(path, new, expected_checksum=note.checksum)
-            return note.source, after, state, tuple(warnings)
-
-    async def delete(self, name: str) -> DeleteResult:
+    async def delete(self, name: str, *, by: Author = NOBODY) -> DeleteResult:
         """Delete the file and its rows (spec 6.2.4). Only a permalink, a path or an id will do.
 
         Raises:
-            NoteNotFound, AmbiguousName, FileProblem, ReadOnly.
+            NoteNotFound, AmbiguousName, FileProblem, ReadOnly: nothing was deleted.
+            NotIndexed: the file is gone, the index will follow.
         """
         ref = await self._store.read(lambda tx: find_note(tx, name, exact=True))
-        await asyncio.to_thread(self._delete, ref.file_path)
+        await asyncio.to_thread(self._changes.delete, ref.file_path, by=by)
 
         def forget(tx: Tx) -> list[IncomingRelation]:
             backlinks = RelationRepository(tx).incoming(ref.entity_id)
@@ -324,18 +313,13 @@ class NoteService:
             apply(tx, self._fulltext, [], deleted=[gone])
             return backlinks
 
-        try:
+        with _safe(ref.file_path):
             return DeleteResult(ref, tuple(await self._store.write(forget)))
-        except INDEX_TROUBLE as error:
-            raise NotIndexed(ref.file_path, error.message) from error
 
-    def _delete(self, path: NotePath) -> None:
-        with self._files.locked(path):
-            self._files.delete(path)
+    async def _index(self, changed: Changed) -> WriteResult:
+        """Index the bytes that were written, and say what became of the note."""
+        action = _action(changed)
 
-    async def _index(
-        self, note: ReadNote, action: WriteAction, change: str, warnings: tuple[str, ...] = ()
-    ) -> WriteResult:
         def index(tx: Tx) -> WriteResult:
             ref = self._reindex(tx, note)
             similar = similar_notes(tx, ref, _SIMILAR) if action is WriteAction.CREATED else []
@@ -344,21 +328,20 @@ class NoteService:
                 action=action,
                 observations=_items(ref, note),
                 relations=tuple(RelationRepository(tx).outgoing(ref.entity_id)),
-                warnings=(*note.parsed.problems, *warnings),
+                warnings=(*note.parsed.problems, *changed.warnings),
                 similar=tuple(similar),
-                diff=change,
+                diff=_diff(changed),
             )
 
-        try:
+        with _safe(changed.state.path):
+            note = read_note(changed.data, changed.state)
             result, now = await self._store.write_then(
-                index, lambda: self._files.state(note.state.path)
+                index, partial(self._files.state, note.state.path)
             )
-            await self._catch_up(note.state, now)
-        except INDEX_TROUBLE as error:
-            raise NotIndexed(note.state.path, error.message) from error
-        return result
+            await self._follow(note.state, now)
+            return result
 
-    async def _catch_up(self, indexed: FileState, now: FileState | None) -> None:
+    async def _follow(self, indexed: FileState, now: FileState | None) -> None:
         """Index the file again while it is not what was indexed: another writer's bytes came after.
 
         The order in which two writers get the index need not be that in which they got the file.
@@ -366,11 +349,38 @@ class NoteService:
         for _ in range(_CATCHING_UP):
             if now is None or now == indexed:
                 return
-            newer = await asyncio.to_thread(self._load, indexed.path)
+            try:
+                newer = await asyncio.to_thread(self._load, indexed.path)
+            except NoteNotFound:  # deleted since: whoever did it tells the index
+                return
             _, now = await self._store.write_then(
                 partial(self._reindex, note=newer), partial(self._files.state, indexed.path)
             )
             indexed = newer.state
+
+
+@contextlib.contextmanager
+def _safe(path: NotePath) -> Iterator[None]:
+    """Whatever goes wrong in here, the file is as the caller wanted it: the error says so."""
+    try:
+        yield
+    except MemorandaError as error:
+        raise NotIndexed(path, error.message) from error
+    except Exception as error:
+        logger.exception("{} was changed, but not indexed", path)
+        raise NotIndexed(path, "an unexpected error, which is in the log") from error
+
+
+def _action(changed: Changed) -> WriteAction:
+    if changed.before is None:
+        return WriteAction.CREATED
+    return WriteAction.UPDATED if changed.is_changed else WriteAction.UNCHANGED
+
+
+def _diff(changed: Changed) -> str:
+    if changed.before is None:
+        return ""
+    return diff(changed.before, changed.after, changed.state.path)
 
 
 def _preview(tx: Tx, result: WriteResult, note: ReadNote) -> WriteResult:

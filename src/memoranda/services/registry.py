@@ -47,6 +47,10 @@ class ProjectRegistry:
             self._reload()
         return self._projects
 
+    def known(self) -> tuple[Project, ...]:
+        """The same as they were read last: the same object while nothing changed."""
+        return self._projects
+
     def find(self, name: str | None) -> Project:
         """The project of that name, or the default (spec 11).
 

@@ -1,70 +1,136 @@
 """When a project is synced in this process, and what is known about it meanwhile (spec 4.4).
 
-The first sync runs in the background from `start` on. Until a watcher exists, `fresh` scans again before
-a tool answers when the last scan is too old to be trusted. The coordinator owns its tasks; `stop` ends
-them between two transactions.
+A server tries to lead its project; the one that leads watches and syncs for all (`leader`), the others
+follow: they trust what the leader says of itself, try again to lead every second, and look at the folder
+themselves when nobody leads, or when the leader cannot see changes come. A command leads nothing.
+The coordinator owns its tasks; `stop` ends them between two transactions.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
 from loguru import logger
 
 from memoranda.errors import MemorandaError, NotReady
+from memoranda.model.live import LeaderState, WatchPlan
 from memoranda.model.sync import FailureKind, Progress, SyncPhase, SyncReport, SyncState
 from memoranda.ports import Clock, ProgressSink
 from memoranda.sync.integrity import IntegrityCheck
-from memoranda.sync.sync_service import SyncService
+from memoranda.sync.leader import Leader, LeadershipLost
+from memoranda.sync.lease import Lease
+from memoranda.sync.sync_service import INDEX_VERSION, SyncService
 
 TRUSTED_S = 5.0
 RETRY_S = 1.0
 PATIENCE_S = 1.0
+FOLLOW_S = 1.0
+"""Between two tries to lead."""
+
+_LISTEN_S = 0.05
+_UNDER_WAY = (SyncPhase.STARTING, SyncPhase.INDEXING)
 
 
 class SyncCoordinator:
-    """Owns the syncs of one project in this process."""
+    """Owns the syncs of one project in this process.
+
+    Args:
+        name: the project's name, for the log.
+        sync: does the work.
+        integrity: checks the index after syncs, in a server.
+        clock: for times.
+        lease: the leadership of the project; None: nobody leads, this process looks for itself.
+        plan: how to watch when it leads.
+        tidy: what a server does when it starts, and now and then when it leads; run in a thread.
+
+    Attributes:
+        reported: told what each sync of this process did, in the event loop; may be set by the owner.
+    """
 
     def __init__(
-        self, name: str, sync: SyncService, integrity: IntegrityCheck, clock: Clock
+        self,
+        name: str,
+        sync: SyncService,
+        integrity: IntegrityCheck,
+        clock: Clock,
+        *,
+        lease: Lease | None = None,
+        plan: WatchPlan | None = None,
+        tidy: Callable[[], None] = lambda: None,
     ) -> None:
         self._name = name
         self._sync = sync
         self._integrity = integrity
         self._clock = clock
+        self._lease = lease
+        self._plan = plan or WatchPlan()
+        self._tidy = tidy
         self._is_long_lived = False
         self._state = SyncState()
         self._running: asyncio.Task[SyncReport] | None = None
+        self._live: asyncio.Task[None] | None = None
+        self._leader: Leader | None = None
         self._trusted_until: float | None = None
         self._stopped = False
+        self.reported: Callable[[SyncReport], None] = lambda _: None
 
     @property
     def state(self) -> SyncState:
-        """Where the index stands now."""
+        """Where the index stands now: as the leader says, if another process leads."""
+        if self._running is None and (other := self._followed()) is not None:
+            return replace(other.sync, report=self._state.report)
         return self._state
 
-    def start(self) -> None:
-        """Begin the first sync in the background, unless one ran or runs, or the end has come.
+    @property
+    def _is_leading(self) -> bool:
+        return self._lease is not None and self._lease.is_held
 
-        For a server: from now on the index is also checked after a sync when that is due.
+    @property
+    def leader(self) -> LeaderState | None:
+        """Who leads the project; None when nobody does."""
+        if self._lease is None or (found := self._lease.leader()) is None:
+            return None
+        if found.is_me and self._leader is not None:
+            return replace(found, sync=self._state, watch=self._leader.watch.state)
+        return found
+
+    def start(self) -> None:
+        """For a server: begin to lead or to follow, unless that began or the end has come.
+
+        From now on the index is also checked after a sync when that is due.
         """
         self._is_long_lived = True
-        if self._trusted_until is None and self._running is None and not self._stopped:
+        if self._stopped:
+            return
+        if self._lease is not None:
+            if self._live is None:
+                with contextlib.suppress(OSError, MemorandaError):  # said when it is tried again
+                    self._lease.acquire()
+                self._live = asyncio.create_task(self._live_on(), name=f"live {self._name}")
+        elif self._trusted_until is None and self._running is None:
             self._begin(None)
 
     async def fresh(self, *, patience_s: float = PATIENCE_S) -> SyncState:
-        """Look at the folder again if the last look is over five seconds old.
+        """Make sure that the index is not far behind, before a tool answers from it.
 
-        Waits at most `patience_s` for the running sync, which goes on; a sync that fails is in the
-        state, not raised: the index still answers.
+        Where changes are noticed as they come nothing is to be done; else the folder is looked at again
+        if the last look is over five seconds old. Waits at most `patience_s` for a sync that runs,
+        which goes on; a sync that fails is in the state, not raised: the index still answers.
         """
-        if self._running is None and not self._is_trusted() and not self._stopped:
+        is_first = self._is_leading and self._state.phase in _UNDER_WAY
+        if is_first or self._followed() is not None:
+            await self._listen(patience_s)
+            return self.state
+        is_led = self._leader is not None and self._leader.is_up_to_date
+        if self._running is None and not self._stopped and not is_led and not self._is_trusted():
             self._begin(None)
         if self._running is not None:
             await asyncio.wait({self._running}, timeout=patience_s)
-        return self._state
+        return self.state
 
     async def sync_now(self, *, progress: ProgressSink | None = None) -> SyncReport:
         """A full sync that the caller waits for; joins one that runs already.
@@ -83,9 +149,94 @@ class SyncCoordinator:
     async def stop(self) -> None:
         """End the running sync between two of its steps; none begins after that. Idempotent."""
         self._stopped = True
-        if (task := self._running) is not None:
-            task.cancel()
-            await asyncio.wait({task})
+        for task in (self._live, self._running):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait({task})
+
+    async def _live_on(self) -> None:
+        """Lead whenever nobody else does, until cancelled."""
+        assert self._lease is not None  # noqa: S101  (only then it is called)
+        may_lead = True
+        if not self._is_leading:
+            await self._tidy_up()
+        while True:
+            if may_lead:
+                try:
+                    if self._lease.acquire():
+                        may_lead = await self._lead(self._lease)
+                except (OSError, MemorandaError) as error:
+                    logger.error("Project {} cannot be led: {}", self._name, error)
+                    may_lead = False  # this process looks for itself, as commands do
+                except Exception:  # noqa: BLE001 - the boundary of the task: logged, and tried again
+                    logger.exception("Project {}: watching failed", self._name)
+            await asyncio.sleep(FOLLOW_S)
+
+    async def _lead(self, lease: Lease) -> bool:
+        """Lead until that is over; returns whether to try again."""
+        logger.info("Project {}: this process watches and syncs it", self._name)
+        self._leader = Leader(
+            self._name,
+            self._sync.root,
+            self._plan,
+            lease,
+            self._clock,
+            skips=self._sync.skips,
+            sync_all=self._sync_all,
+            sync_some=self._sync_some,
+            state=lambda: self._state,
+            folders=self._sync.folders,
+            is_outdated=lambda: self._sync.is_outdated,
+        )
+        lost = False
+        try:
+            await self._leader.run()
+        except* LeadershipLost as group:
+            logger.warning("Project {} is led by another: {}", self._name, group.exceptions[0])
+            lost = True
+        finally:
+            self._leader = None
+            lease.release()
+        return not (lost and self._sync.is_outdated)
+
+    async def _tidy_up(self) -> None:
+        try:
+            await asyncio.to_thread(self._tidy)
+        except MemorandaError as error:
+            logger.warning("Project {}: {}", self._name, error.message)
+
+    async def _sync_all(self) -> SyncReport:
+        while self._running is not None:  # it may have looked before the folder was watched
+            await asyncio.wait({self._running})
+        await self._tidy_up()
+        return await asyncio.shield(self._begin(None))
+
+    async def _sync_some(self, paths: Collection[str]) -> SyncReport | None:
+        if self._running is not None:  # it may have looked there before the change
+            await asyncio.wait({self._running})
+        report = await self._sync.sync_paths(paths)
+        if report is not None:
+            self._state = replace(self._state, last_scan=self._clock.now())
+            self.reported(report)
+        return report
+
+    def _followed(self) -> LeaderState | None:
+        """The leader, if it is another process, alive, and sees changes come."""
+        if self._lease is None or self._is_leading:
+            return None
+        other = self._lease.leader()
+        if other is None or not other.is_alive or other.index_version < INDEX_VERSION:
+            return None
+        if other.sync.phase in _UNDER_WAY:
+            return other
+        return other if other.is_watching and other.sync.phase is SyncPhase.READY else None
+
+    async def _listen(self, patience_s: float) -> None:
+        """Wait until the one who leads has ended its first sync."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                while self.state.phase in _UNDER_WAY:  # noqa: ASYNC110 - another process has no event
+                    await asyncio.sleep(_LISTEN_S)
 
     def _is_trusted(self) -> bool:
         return self._trusted_until is not None and self._clock.monotonic() < self._trusted_until
@@ -125,7 +276,13 @@ class SyncCoordinator:
                 report = task.result()
                 faults = any(one.kind is FailureKind.FAULT for one in report.failures)
                 self._check(is_suspected=faults)
-                self._state = SyncState(SyncPhase.READY, None, self._clock.now(), None, report)
+                self._state = SyncState(
+                    SyncPhase.READY,
+                    last_scan=self._clock.now(),
+                    report=report,
+                    held=len(report.held),
+                    held_reason=report.held_reason,
+                )
                 if report.changes:
                     logger.info(
                         "Project {}: {} new, {} modified, {} moved, {} deleted, {} failed in {:.2f} s",
@@ -137,6 +294,7 @@ class SyncCoordinator:
                         len(report.failures),
                         report.duration_s,
                     )
+                self.reported(report)
             case MemorandaError() as error:
                 if self._state.last_error != error.message:
                     logger.error("Project {} cannot be synced: {}", self._name, error.message)

@@ -65,6 +65,10 @@ INDEX_VERSION = 1000 * PARSER_VERSION + ITEMS_VERSION
 """What the index is made with; an index of an older one is read again whole, a newer one is left."""
 
 
+LET_IN_S = 0.12
+"""Between two batches of which the second is ready: a writer of another process tries ten times a second."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What a sync is about to do."""
@@ -94,6 +98,9 @@ class SyncService:
         entities: the one writer.
         clock: for durations and times.
         read: how bytes become a note; replaceable, so that faults can be injected.
+
+    Attributes:
+        is_outdated: at the last full sync a newer version kept the index.
     """
 
     def __init__(
@@ -107,8 +114,8 @@ class SyncService:
         *,
         read: ReadOne = read_note,
     ) -> None:
-        self._root = root
-        self._skips = skips
+        self.root = root
+        self.skips = skips
         self._store = store
         self._files = files
         self._entities = entities
@@ -117,6 +124,7 @@ class SyncService:
         self._lock = asyncio.Lock()
         self._warnings = Warnings()
         self._noted = False
+        self.is_outdated = False
 
     async def full_sync(
         self,
@@ -141,6 +149,7 @@ class SyncService:
         async with self._lock:
             started = self._clock.monotonic()
             memory = await self._store.read(remember)
+            self.is_outdated = memory.version is not None and memory.version > INDEX_VERSION
             scan = await self._scan()
             if everything or _is_older(memory.version):
                 await self._store.write(lambda tx: forget_contents(tx, INDEX_VERSION))
@@ -170,7 +179,7 @@ class SyncService:
             if memory is None or memory.root is None or _is_older(memory.version):
                 return None
             known = {file.path for file in memory.files}
-            scan = await asyncio.to_thread(scan_paths, self._root, paths, known, skips=self._skips)
+            scan = await asyncio.to_thread(scan_paths, self.root, paths, known, skips=self.skips)
             if scan is None or scan.root.inode != memory.root:
                 return None
             delta = diff(memory.files, scan)
@@ -219,8 +228,12 @@ class SyncService:
             gone = Gone(ref.entity_id, ref.file_path, ref.checksum)
             await self._entities.index_many([], deleted=[gone])
 
+    async def folders(self) -> tuple[str, ...]:
+        """The folders that a scan looks into, relative POSIX, "" for the root. Raises RootMissing."""
+        return (await self._scan()).folders
+
     async def _scan(self) -> Scan:
-        return await asyncio.to_thread(scan_folder, self._root, skips=self._skips)
+        return await asyncio.to_thread(scan_folder, self.root, skips=self.skips)
 
     async def _plan(self, memory: Memory, scan: Scan, *, verify: bool, accept: bool) -> _Plan:
         delta = await asyncio.to_thread(diff, memory.files, scan)
@@ -281,6 +294,8 @@ class SyncService:
                 with collector_paused():
                     notes = self._notes(part, outcomes, tally)
                     await self._write(notes, going, tally, resolve=is_one)
+                if pool.is_parallel and number + 1 < len(parts):
+                    await asyncio.sleep(LET_IN_S)
                 done += len(part)
                 progress(Progress(done, total, self._clock.monotonic() - started))
         if not is_one:
@@ -290,8 +305,8 @@ class SyncService:
         """Reads the files; those that are only compared with what is known need no second core."""
         parsed = [one.state.size for one in work if one.is_changed]
         return ReadingPool(
-            self._root,
-            self._skips,
+            self.root,
+            self.skips,
             self._read,
             expected_files=len(parsed),
             expected_bytes=sum(parsed),

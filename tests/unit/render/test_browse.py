@@ -6,9 +6,8 @@ from types import ModuleType
 
 import pytest
 
-from memoranda.model.address import NotePath
 from memoranda.model.project import Counts, Project, ProjectSummary
-from memoranda.model.sync import Progress, SyncPhase, SyncReport, SyncState
+from memoranda.model.sync import Progress, SyncPhase, SyncState
 from memoranda.model.views import Activity, DirectoryEntry, DirectoryListing
 from memoranda.render.browse import activity_data, activity_text, listing_data, listing_text
 from memoranda.render.projects import projects_data, projects_text
@@ -99,10 +98,7 @@ def test_a_running_sync_says_how_long_it_takes() -> None:
 
 
 def test_notes_that_are_kept_without_their_files_are_told() -> None:
-    report = SyncReport(
-        held=(NotePath("a.md"), NotePath("b.md")), held_reason="the folder is empty"
-    )
-    state = SyncState(SyncPhase.READY, report=report)
+    state = SyncState(SyncPhase.READY, held=2, held_reason="the folder is empty")
     assert state_note(state) == "", "the index is as complete as it can be"
     assert held_note(state).startswith(
         "2 notes are kept although their files are missing (the folder is empty)"
@@ -112,4 +108,4 @@ def test_notes_that_are_kept_without_their_files_are_told() -> None:
         2,
         "the folder is empty",
     )
-    assert held_note(SyncState(SyncPhase.READY, report=SyncReport())) == ""
+    assert held_note(SyncState(SyncPhase.READY)) == ""

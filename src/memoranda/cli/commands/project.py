@@ -181,12 +181,12 @@ def info(
     ] = None,
     project: NameOption = None,
     as_json: JsonOption = False,
-) -> None:
+) -> int:
     """Say all about one project; without NAME about the default one."""
     from memoranda.cli.commands.status import print_status
     from memoranda.cli.selection import only_name
 
-    print_status([only_name(name, project)], as_json=as_json, as_list=False)
+    return print_status([only_name(name, project)], as_json=as_json, as_list=False)
 
 
 def _one_name(argument: str | None, option: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memoranda.model.project import Project
     from memoranda.model.sync import Scan, Skipped
     from memoranda.model.views import ProjectInfo
+    from memoranda.render.live import Onlooker
 
 _FEW = 5
 _CAUSES = {  # in the order of how much it may surprise
@@ -46,12 +47,12 @@ def status(
         bool, typer.Option("--skipped", help="List all that is not indexed, with the reasons.")
     ] = False,
     as_json: JsonOption = False,
-) -> None:
-    """Say what is indexed, when it was brought up to date, and what is not indexed and why.
+) -> int:
+    """Say what is indexed, who keeps it up to date, and what is not indexed and why.
 
-    Looks at the folder but indexes nothing.
+    Looks at the folder but indexes nothing. A folder that is missing makes the command fail.
     """
-    print_status([project] if project else None, as_json=as_json, skipped=skipped)
+    return print_status([project] if project else None, as_json=as_json, skipped=skipped)
 
 
 def print_status(
@@ -60,7 +61,7 @@ def print_status(
     as_json: bool,
     as_list: bool = True,
     skipped: bool = False,
-) -> None:
+) -> int:
     """Print what is known about these projects (None: the default one), or about all.
 
     Args:
@@ -68,8 +69,13 @@ def print_status(
         as_json: one JSON document.
         as_list: the JSON is a list of projects.
         skipped: print only what is not indexed, but all of it.
+
+    Returns:
+        The exit code: a folder that cannot be looked at is a failure.
     """
     from memoranda.cli.command_line import command_line
+    from memoranda.cli.errors import FAILED
+    from memoranda.cli.keeping import onlooker
     from memoranda.cli.output import write_json, write_note, write_text
     from memoranda.cli.selection import default_project
     from memoranda.cli.session import with_container
@@ -81,22 +87,29 @@ def print_status(
 
     found, trouble = with_container(work)
     if as_json:
-        data = [_json(each) for each in found]
+        me = onlooker()
+        data = [_json(each, me) for each in found]
         write_json({"projects": data} if as_list else data[0])
     elif found:
-        write_text("\n\n".join((_all_skipped if skipped else _text)(each) for each in found))
+        me = onlooker()
+        texts = [_all_skipped(each) if skipped else _text(each, me) for each in found]
+        write_text("\n\n".join(texts))
         if trouble:
             write_note(f"note: {trouble}")
     else:
         write_text(f"No project is configured. Begin with: {command_line('up', 'PATH')}")
+    return FAILED if any(each.trouble for each in found) else 0
 
 
 async def _look(container: Container, name: str | None) -> _Status:
     import asyncio
 
+    from memoranda.cli.keeping import is_led
     from memoranda.errors import RootMissing
 
     info = await container.project_service.info(name)
+    if info.leader is not None and not info.leader.is_alive and not is_led(info):
+        info = replace(info, leader=None)
     if not info.project.is_active:
         return _Status(info, None)
     try:
@@ -111,11 +124,11 @@ def _scan(project: Project) -> Scan:
     return scan_folder(project.path, skips=project.skips)
 
 
-def _json(status: _Status) -> dict[str, Any]:
+def _json(status: _Status, me: Onlooker) -> dict[str, Any]:
     from memoranda.cli.reports import failure_json, skipped_json
     from memoranda.render.projects import info_data
 
-    data = info_data(status.info) | {
+    data = info_data(status.info, me, skipped=()) | {
         "database_path": status.info.database_path,
         "not_indexed": [
             {"path": failure.path}
@@ -136,8 +149,8 @@ def _json(status: _Status) -> dict[str, Any]:
     return data
 
 
-def _text(status: _Status) -> str:
-    from memoranda.cli.command_line import command_line
+def _text(status: _Status, me: Onlooker) -> str:
+    from memoranda.cli.keeping import keeping_lines
     from memoranda.cli.output import listed, size
     from memoranda.cli.reports import failure_lines, held_lines
     from memoranda.render.notes import count
@@ -165,6 +178,7 @@ def _text(status: _Status) -> str:
         lines.append(f"  notice    {info.notice}")
     if status.trouble:
         lines.append(f"  error     {status.trouble}")
+    lines += keeping_lines(info.leader, me, known=[status.trouble])
     lines += held_lines(info.missing, info.missing_reason, project.name, info.missing_total)
     lines += failure_lines(info.failures)
     if info.broken:
@@ -178,9 +192,19 @@ def _text(status: _Status) -> str:
         there_or_kept = counts.notes - info.missing_total + len(info.failures)
         if len(status.scan.files) != there_or_kept:
             there = count(len(status.scan.files), "note")
-            run = command_line("sync", project=project.name)
-            lines.append(f"  behind    the folder has {there}; run: {run}")
+            lines.append(f"  behind    the folder has {there}; {_way_on(info)}")
     return "\n".join(lines)
+
+
+def _way_on(info: ProjectInfo) -> str:
+    """How an index that is behind gets on."""
+    from memoranda.cli.command_line import command_line
+    from memoranda.model.sync import SyncPhase
+
+    leader = info.leader
+    if leader is not None and leader.is_alive and leader.sync.phase is not SyncPhase.FAILED:
+        return "the server indexes it in a moment"
+    return f"run: {command_line('sync', project=info.project.name)}"
 
 
 def _by_cause(skipped: Sequence[Skipped]) -> dict[str, int]:

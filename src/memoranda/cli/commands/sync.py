@@ -9,11 +9,13 @@ import typer
 from memoranda.cli.options import EveryProjectOption, JsonOption
 
 if TYPE_CHECKING:
+    from memoranda.cli.watching import Happening
     from memoranda.container import Container
     from memoranda.errors import MemorandaError
     from memoranda.model.project import Project
     from memoranda.model.sync import SyncReport
 
+_CLOSING_PATIENCE_S = 1.5
 
 _Verify = Annotated[
     bool,
@@ -31,10 +33,19 @@ _AcceptDeletions = Annotated[
         "however many they are.",
     ),
 ]
+_Watch = Annotated[
+    bool,
+    typer.Option(
+        "--watch",
+        help="Go on until Ctrl-C, as a server does, and say what is indexed; "
+        "with --json one document a line.",
+    ),
+]
 
 
 def sync(
     project: EveryProjectOption = None,
+    watch: _Watch = False,
     verify: _Verify = False,
     accept_deletions: _AcceptDeletions = False,
     as_json: JsonOption = False,
@@ -50,6 +61,13 @@ def sync(
     from memoranda.cli.output import write_json, write_text
     from memoranda.cli.reports import nothing_read, report_json, report_text
     from memoranda.cli.session import with_container
+
+    if watch:
+        if verify or accept_deletions:
+            raise typer.BadParameter(
+                "run it before, without --watch", param_hint="--verify, --accept-deletions"
+            )
+        return _watch(project, as_json=as_json)
 
     async def work(
         container: Container,
@@ -105,3 +123,80 @@ async def _sync_all(
         except MemorandaError as error:
             errors.append(error)
     return done, errors
+
+
+def _watch(name: str | None, *, as_json: bool) -> int:
+    """Keep projects up to date until Ctrl-C or SIGTERM, which is no failure."""
+    from memoranda.cli.session import with_container
+
+    async def work(container: Container) -> None:
+        await _watch_until_told(container, name, as_json=as_json)
+
+    try:
+        with_container(work)
+    except KeyboardInterrupt:  # where, or when, there is no other way to be told
+        pass
+    return 0
+
+
+async def _watch_until_told(container: Container, name: str | None, *, as_json: bool) -> None:
+    """Returns only when the projects cannot be kept; when told, the process ends with code 0.
+
+    As a server does, it does not wait for threads that are deep in a file system.
+    """
+    import asyncio
+    import contextlib
+    import os
+    import signal
+    import sys
+    from functools import partial
+
+    from memoranda.cli.progress import progress_bar
+    from memoranda.cli.selection import selected
+    from memoranda.cli.session import opened
+    from memoranda.cli.watching import Troubled, Watching
+    from memoranda.errors import MemorandaError
+    from memoranda.files.clock import SystemClock
+
+    projects = selected(container, name)
+    only = projects[0].permalink if name else None
+    watching = Watching(container, only, SystemClock(), partial(_tell, as_json=as_json))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with contextlib.suppress(NotImplementedError):  # Windows
+            loop.add_signal_handler(number, watching.stop)
+    for project in projects:
+        try:
+            await opened(container, project)
+        except MemorandaError as error:
+            if len(projects) == 1:
+                raise
+            _tell(Troubled(project.name, error.message), as_json=as_json)
+    await watching.run(partial(progress_bar, "Indexing"))
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_CLOSING_PATIENCE_S):
+            await container.aclose()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(0)
+
+
+def _tell(happening: Happening, *, as_json: bool) -> None:
+    import sys
+
+    from memoranda.cli.keeping import onlooker
+    from memoranda.cli.output import ReaderGone, write_note, write_text
+    from memoranda.cli.watch_lines import happening_data, happening_text
+    from memoranda.cli.watching import Synced
+    from memoranda.render.bounds import compact
+
+    me = onlooker()
+    if as_json:
+        write_text(compact(happening_data(happening, me)))
+    elif text := happening_text(happening, me.now.astimezone()):
+        (write_text if isinstance(happening, Synced) else write_note)(text)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise ReaderGone from error

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from memoranda.errors import InvalidArgument
+from memoranda.mcp.client import author
 from memoranda.mcp.declarations import (
     FOLDER_ALIASES,
     NOTE_ALIASES,
@@ -61,7 +62,7 @@ async def write_note(session: Session, values: dict[str, Any]) -> Answer:
     project = workspace.project
     if values["note_type"] == _DEFAULT_TYPE:  # clients send defaults too: no word on the type
         values["note_type"] = None
-    result = await workspace.notes.write(**values)
+    result = await workspace.notes.write(**values, by=author())
     return Answer(lambda: write_text(result), lambda: write_data(result, project))
 
 
@@ -96,7 +97,11 @@ async def edit_note(session: Session, values: dict[str, Any]) -> Answer:
     dry_run = values["dry_run"]
     with looking_up(workspace):
         result = await workspace.notes.edit(
-            path, *edits, expected_checksum=values["expected_checksum"], dry_run=dry_run
+            path,
+            *edits,
+            expected_checksum=values["expected_checksum"],
+            dry_run=dry_run,
+            by=author(),
         )
     return Answer(
         lambda: write_text(result, dry_run=dry_run),
@@ -109,7 +114,7 @@ async def delete_note(session: Session, values: dict[str, Any]) -> Answer:
     workspace = await session.fresh_workspace(values["project"], values["path"])
     project = workspace.project
     with looking_up(workspace):
-        result = await workspace.notes.delete(values["path"])
+        result = await workspace.notes.delete(values["path"], by=author())
     return Answer(lambda: delete_text(result), lambda: delete_data(result, project))
 
 

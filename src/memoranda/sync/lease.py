@@ -1,0 +1,248 @@
+"""One process leads a project: it watches, syncs and checks for all of them (architecture row 12).
+
+The lock is the system's, on a file of the project's configuration folder, held as long as the process
+leads: it ends with the process, also by kill -9. What the leader says of itself to the others lies beside
+it as JSON, rewritten when it changes; the file's time is the heartbeat. A leader that holds the lock and
+gives no sign of life (it hangs, it is stopped) is not followed, and not replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memoranda.config_file import ensure_private_folder
+from memoranda.model.live import EventKind, FileEvent, LeaderState, WatchMode, WatchState
+from memoranda.model.sync import Progress, SyncPhase, SyncState
+
+LOCK_FILE = "leader.lock"
+STATE_FILE = "leader.json"
+ALIVE_S = 20.0
+"""A heartbeat that is older is no sign of life."""
+
+_EVENTS_TOLD = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Itself:
+    """What the leader says of itself that does not change."""
+
+    pid: int
+    version: str
+    index_version: int
+    since: datetime
+
+
+class Lease:
+    """The leadership of one project, as this process sees it. Not thread-safe: for the event loop.
+
+    Args:
+        folder: the project's configuration folder.
+        version: of Memoranda.
+        index_version: what this process makes an index with.
+    """
+
+    def __init__(self, folder: Path, version: str, index_version: int) -> None:
+        self._folder = folder
+        self._version = version
+        self._index_version = index_version
+        self._held: Any = None
+        self._inode = 0
+        self._itself: Itself | None = None
+        self._said = b""
+        self._read_at: tuple[int, int] | None = None
+        self._other: LeaderState | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process leads."""
+        return self._held is not None
+
+    def acquire(self) -> bool:
+        """Lead, if nobody does; does not wait. True also when this process leads already.
+
+        Raises:
+            OSError: the lock file cannot be made.
+            ConfigProblem: its folder cannot be made.
+        """
+        if self._held is not None:
+            return True
+        from filelock import FileLock, Timeout
+
+        ensure_private_folder(self._folder)
+        lock = FileLock(self._folder / LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
+        try:
+            lock.acquire()
+        except Timeout:
+            return False
+        self._held = lock
+        self._inode = _inode(self._folder / LOCK_FILE)
+        now = datetime.now(UTC)  # noqa: TID251 - compared with a file's time, which is the system's
+        self._itself = Itself(os.getpid(), self._version, self._index_version, now)
+        self.say(SyncState(), WatchState())  # at once: whoever comes now need not sync as well
+        return True
+
+    def is_lost(self) -> bool:
+        """Whether the lock file was taken away under a leader: another may lead by now."""
+        return self._held is not None and _inode(self._folder / LOCK_FILE) != self._inode
+
+    def say(self, sync: SyncState, watch: WatchState) -> None:
+        """Tell the others how things stand, and that this process lives; for the leader alone.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        assert self._itself is not None  # noqa: S101  (for the leader alone)
+        said = json.dumps(_told(self._itself, sync, watch), ensure_ascii=False).encode()
+        place = self._folder / STATE_FILE
+        if said == self._said:
+            try:
+                os.utime(place)
+                return
+            except FileNotFoundError:
+                pass
+        temp = place.with_name(f"{STATE_FILE}.{os.getpid()}.tmp")
+        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(fd, said)
+        finally:
+            os.close(fd)
+        temp.replace(place)
+        self._said = said
+
+    def release(self) -> None:
+        """Lead no more; idempotent."""
+        if self._held is None:
+            return
+        if not self.is_lost():
+            with contextlib.suppress(OSError):  # it is a stale file then, without a sign of life
+                (self._folder / STATE_FILE).unlink()
+        held, self._held = self._held, None
+        self._said = b""
+        held.release()
+
+    def leader(self) -> LeaderState | None:
+        """Who leads, as it said last; None when nobody does, or nobody understands what it says."""
+        place = self._folder / STATE_FILE
+        try:
+            status = place.stat()
+        except OSError:
+            self._other = self._read_at = None
+            return None
+        stamp = status.st_mtime_ns, status.st_ino
+        if stamp != self._read_at:
+            self._read_at = stamp
+            try:
+                self._other = _heard(json.loads(place.read_bytes()), status.st_mtime)
+            except (OSError, ValueError, KeyError, TypeError):  # cut, or of another version
+                self._other = None
+        if self._other is None:
+            return None
+        is_me = self._held is not None
+        is_recent = time.time() - status.st_mtime < ALIVE_S
+        is_alive = is_me or (is_recent and _is_there(self._other.pid))
+        return replace(self._other, is_alive=is_alive, is_me=is_me)
+
+
+def _told(itself: Itself, sync: SyncState, watch: WatchState) -> dict[str, Any]:
+    progress = sync.progress
+    return {
+        "pid": itself.pid,
+        "version": itself.version,
+        "index_version": itself.index_version,
+        "since": itself.since.isoformat(),
+        "sync": {
+            "phase": sync.phase.value,
+            "progress": progress and [progress.done, progress.total, round(progress.elapsed_s, 1)],
+            "last_scan": _text(sync.last_scan),
+            "last_error": sync.last_error,
+            "held": sync.held,
+            "held_reason": sync.held_reason,
+        },
+        "watch": {
+            "mode": watch.mode.value,
+            "reason": watch.reason,
+            "running": watch.running,
+            "start_time": _text(watch.start_time),
+            "folders": watch.folders,
+            "error_count": watch.error_count,
+            "last_error": watch.last_error,
+            "last_error_at": _text(watch.last_error_at),
+            "synced_files": watch.synced_files,
+            "recent_events": [
+                [event.at.isoformat(), event.kind.value, event.path]
+                for event in list(watch.recent_events)[-_EVENTS_TOLD:]
+            ],
+        },
+    }
+
+
+def _heard(said: dict[str, Any], heartbeat: float) -> LeaderState:
+    """Raises ValueError, KeyError or TypeError for what no leader of this version says."""
+    sync, watch = said["sync"], said["watch"]
+    return LeaderState(
+        pid=int(said["pid"]),
+        version=str(said["version"]),
+        index_version=int(said["index_version"]),
+        since=datetime.fromisoformat(said["since"]),
+        heartbeat=datetime.fromtimestamp(heartbeat, UTC),
+        is_alive=False,
+        is_me=False,
+        sync=SyncState(
+            phase=SyncPhase(sync["phase"]),
+            progress=Progress(*sync["progress"]) if sync["progress"] else None,
+            last_scan=_time(sync["last_scan"]),
+            last_error=sync["last_error"],
+            held=int(sync["held"]),
+            held_reason=str(sync["held_reason"]),
+        ),
+        watch=WatchState(
+            mode=WatchMode(watch["mode"]),
+            reason=str(watch["reason"]),
+            running=bool(watch["running"]),
+            start_time=_time(watch["start_time"]),
+            folders=int(watch["folders"]),
+            error_count=int(watch["error_count"]),
+            last_error=watch["last_error"],
+            last_error_at=_time(watch["last_error_at"]),
+            synced_files=int(watch["synced_files"]),
+            recent_events=tuple(
+                FileEvent(datetime.fromisoformat(at), EventKind(kind), str(path))
+                for at, kind, path in watch["recent_events"]
+            ),
+        ),
+    )
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _time(said: object) -> datetime | None:
+    return datetime.fromisoformat(said) if isinstance(said, str) else None
+
+
+def _inode(file: Path) -> int:
+    try:
+        return file.stat().st_ino
+    except OSError:
+        return 0
+
+
+def _is_there(pid: int) -> bool:
+    """Whether a process of that number lives on this machine."""
+    if os.name == "nt":
+        return True  # signal 0 would end it; the heartbeat alone decides
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
