@@ -13,8 +13,8 @@ MACHINE = rb"""22 27 0:21 / /proc rw,relatime - proc proc rw
 31 27 0:40 / /mnt/nas rw,noatime shared:9 master:2 - nfs4 nas:/notes rw,vers=4.2
 32 27 0:41 / /mnt/my\040share\011x rw - cifs //box/share rw
 33 27 8:1 / /home rw - btrfs /dev/sda1 rw,subvol=/home
-34 33 0:50 / /home/u/remote rw,nosuid - fuse.sshfs u@host: rw
-35 33 0:51 / /home/u/crypt rw - fuse.gocryptfs /home/u/.crypt rw
+34 33 0:50 / /home/me/remote rw,nosuid - fuse.sshfs u@host: rw
+35 33 0:51 / /home/me/crypt rw - fuse.gocryptfs /home/me/.crypt rw
 36 27 0:52 / /c rw - 9p drvfs rw,aname=drvfs;path=C:\
 """
 
@@ -32,8 +32,8 @@ def kind(folder: str, text: bytes = MACHINE) -> str | None:
         ("/mnt/nas/notes", "nfs4"),
         ("/mnt/nas2/notes", "ext4"),
         ("/mnt/my share\tx/notes", "cifs"),
-        ("/home/u/notes", "btrfs"),
-        ("/home/u/remote/notes", "fuse.sshfs"),
+        ("/home/me/notes", "btrfs"),
+        ("/home/me/remote/notes", "fuse.sshfs"),
         ("/c/Users", "9p"),
         ("/", "ext4"),
     ],
@@ -45,8 +45,8 @@ def test_a_folder_is_on_the_innermost_mount_above_it(folder: str, expected: str)
 def test_mounts_inside_a_folder_are_found_but_not_the_folders_own() -> None:
     found = mounts_at("/home", parse(MACHINE))
     assert found.holder == Mount("/home", "btrfs")
-    assert [one.point for one in found.below] == ["/home/u/crypt", "/home/u/remote"]
-    assert [one.point for one in found.below if one.is_silent] == ["/home/u/remote"]
+    assert [one.point for one in found.below] == ["/home/me/crypt", "/home/me/remote"]
+    assert [one.point for one in found.below if one.is_silent] == ["/home/me/remote"]
 
 
 def test_of_two_mounts_at_one_point_the_later_counts() -> None:
