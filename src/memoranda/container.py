@@ -137,10 +137,12 @@ class Container:
                 if project.is_active and only in (None, project.permalink):
                     await self._start(project, opened)
             await asyncio.sleep(KEEP_S)
-            if self._clock.monotonic() - read_at >= self.settings.watch_project_reload_interval:
-                projects, read_at = self.projects(), self._clock.monotonic()
-            elif self._registry.known() is not projects:  # a call has read them anew
-                projects = self._registry.known()
+            is_old = (
+                self._clock.monotonic() - read_at >= self.settings.watch_project_reload_interval
+            )
+            if is_old:
+                read_at = self._clock.monotonic()
+            projects = self._registry.projects(anew=is_old)
 
     async def _start(self, project: Project, opened: Callable[[Workspace], None]) -> None:
         """Start a project. One that cannot be opened is logged once; its tools will say why."""
@@ -152,6 +154,10 @@ class Container:
             if self._troubles.get(project.permalink) != error.message:
                 logger.error("Project {} cannot be opened: {}", project.name, error.message)
             self._troubles[project.permalink] = error.message
+        except Exception as error:  # noqa: BLE001 - one project's fault must not cost the others
+            if self._troubles.get(project.permalink) != repr(error):
+                logger.opt(exception=error).error("Project {} cannot be opened", project.name)
+            self._troubles[project.permalink] = repr(error)
         else:
             self._troubles.pop(project.permalink, None)
 

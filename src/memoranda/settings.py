@@ -55,7 +55,7 @@ class Settings(BaseSettings):
         semantic_vector_k: how many of the nearest passages to ask for, at least 1.
         semantic_min_similarity: how near a passage must be, from 0 (anything) to 1 (the same).
         sync_delay: milliseconds without a change before changed files are indexed.
-        watch_project_reload_interval: seconds between two looks at the configuration.
+        watch_project_reload_interval: seconds until a server reads the configuration again although it looks unchanged.
         watch_mode: how changes are noticed: "auto", "events", "polling" (network drives) or "off".
         reconcile_interval: seconds between two looks at the whole folder while it is watched.
         history_days: how long what tools changed can be taken back; 0 is for ever.

@@ -182,7 +182,12 @@ def join(
         clock,
         notice=notice,
         check_every=PERIOD_WITH_LOG if has_log else PERIOD,
-        lease=Lease(database.parent, version("memoranda"), INDEX_VERSION),
+        lease=Lease(
+            database.parent,
+            version("memoranda"),
+            INDEX_VERSION,
+            serves=f"{project.path}\n{identify(database).database}",
+        ),
         plan=plan,
         limits=limits,
     )

@@ -78,6 +78,7 @@ async def running(*servers: Server) -> AsyncIterator[None]:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setattr(module, "FOLLOW_S", 0.02)
+    monkeypatch.setattr(module, "SPARING_S", 0.02)
     monkeypatch.setattr("memoranda.sync.leader.LOOK_S", 0.02)
 
 

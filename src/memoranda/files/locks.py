@@ -47,7 +47,7 @@ def exclusive(path: str, lock_folder: Path, *, timeout_s: float = LOCK_TIMEOUT_S
     """
     name = hashlib.sha256(lock_key(path).encode("utf-8", "surrogatepass")).hexdigest()[:2]
     try:
-        fd = _taken(lock_folder / f"{name}.lock", timeout_s)
+        fd = take(lock_folder / f"{name}.lock", timeout_s)
     except TimeoutError as error:
         raise NotReady(
             f"{path} has been in use by another writer for {timeout_s:.0f} seconds",
@@ -62,10 +62,7 @@ def exclusive(path: str, lock_folder: Path, *, timeout_s: float = LOCK_TIMEOUT_S
     try:
         yield
     finally:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_UN)  # closing is not enough while a child has the descriptor
-        finally:
-            os.close(fd)
+        give_back(fd)
 
 
 def lock_key(path: str) -> str:
@@ -73,8 +70,22 @@ def lock_key(path: str) -> str:
     return unicodedata.normalize("NFC", path.casefold())
 
 
-def _taken(file: Path, timeout_s: float) -> int:
-    """The descriptor of a lock file that is locked now. Raises TimeoutError, OSError."""
+def give_back(fd: int) -> None:
+    """Unlock a file that `take` locked."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_UN)  # closing is not enough while a child has the descriptor
+    finally:
+        os.close(fd)
+
+
+def take(file: Path, timeout_s: float) -> int:
+    """Lock a file, made if it is not there; returns its descriptor.
+
+    Raises:
+        TimeoutError: someone else held it for `timeout_s`.
+        OSError: it cannot be made.
+        ConfigProblem: its folder cannot be made.
+    """
     began = time.monotonic()
     while True:
         fd = _opened(file)

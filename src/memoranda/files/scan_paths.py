@@ -52,6 +52,7 @@ class _Look:
         self.files: list[FileState] = []
         self.skipped: list[Skipped] = []
         self._plain: dict[str, bool] = {}
+        self._names: dict[str, frozenset[str]] = {}
 
     def at(self, path: str, *, is_known: bool) -> bool:
         """Take in what is at a path; False when that does not say enough. Raises OSError."""
@@ -63,6 +64,8 @@ class _Look:
             return not is_known  # else it was moved or deleted
         if stat.S_ISDIR(status.st_mode) or stat.S_ISLNK(status.st_mode):
             return False
+        if not self._is_its_name(folder, name):  # found under another spelling: it was renamed
+            return False
         if not is_note_path(path) or path.startswith(self.skips):
             return not is_known
         if not stat.S_ISREG(status.st_mode):
@@ -72,6 +75,12 @@ class _Look:
         else:
             self.files.append(state_of(NotePath(path), status))
         return True
+
+    def _is_its_name(self, folder: str, name: str) -> bool:
+        """Whether the folder lists the name as it is spelled here; some file systems find other spellings."""
+        if folder not in self._names:
+            self._names[folder] = frozenset(os.listdir(f"{self.root}/{folder}"))  # noqa: PTH208
+        return name in self._names[folder]
 
     def _is_plain(self, folder: str) -> bool:
         """Whether the way to a folder is made of folders alone, no links; or none is there any more."""

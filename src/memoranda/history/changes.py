@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from loguru import logger
 
 from memoranda.model.address import NotePath
 from memoranda.model.history import Author, ChangeKind, ChangeState, RecordedChange
@@ -128,7 +130,7 @@ def pending(
         f"SELECT {COLUMNS} FROM change WHERE state = 'pending' AND root = :root{of_path} ORDER BY id",  # noqa: S608  (columns)
         {"root": storable(root), "path": path},
     )
-    return [PendingChange(change_of(row), row[9]) for row in rows]
+    return [PendingChange(change, row[9]) for change, row in _readable(rows)]
 
 
 def find(conn: sqlite3.Connection, change_id: int) -> RecordedChange | None:
@@ -164,7 +166,16 @@ def newest(
             "limit": limit,
         },
     )
-    return [change_of(row) for row in rows]
+    return [change for change, _ in _readable(rows)]
+
+
+def _readable(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[RecordedChange, Sequence[Any]]]:
+    """The changes of these rows; one that is damaged costs only itself."""
+    for row in rows:
+        try:
+            yield change_of(row), row
+        except (ValueError, TypeError, OverflowError, AttributeError) as error:
+            logger.warning("Change {} in the history is damaged and left out: {}", row[0], error)
 
 
 def remove(conn: sqlite3.Connection, ids: Sequence[int]) -> list[bytes | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -20,13 +21,14 @@ from memoranda.errors import FileProblem
 from memoranda.history import place
 from memoranda.history.place import Inode, inode
 from memoranda.history.schema import VERSION, bring_up, version_of
-from memoranda.history.trouble import HINT, is_damage, newer, translated
+from memoranda.history.trouble import HINT, is_busy, is_damage, newer, translated
 from memoranda.ports import Clock
 
 T = TypeVar("T")
 
 FILE_NAME = "history.db"
 _OPENINGS = 5
+_POLL_S = 0.002
 
 
 class HistoryFile:
@@ -116,7 +118,7 @@ class HistoryFile:
     def _transaction(
         self, conn: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], begin: str
     ) -> T:
-        conn.execute(begin)
+        _begin(conn, begin)
         try:
             (version,) = conn.execute("PRAGMA user_version").fetchone()
             if version > VERSION:  # another process has migrated it in the meantime
@@ -205,3 +207,24 @@ class HistoryFile:
             reason,
             aside,
         )
+
+
+def _begin(conn: sqlite3.Connection, statement: str) -> None:
+    """Begin a transaction, after waiting for other writers.
+
+    SQLite's own wait looks ten times a second in the end, so that who waits long is overtaken by all.
+    """
+    deadline = time.monotonic() + place.BUSY_TIMEOUT_S
+    conn.execute("PRAGMA busy_timeout = 0")
+    try:
+        while True:
+            try:
+                conn.execute(statement)
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or time.monotonic() >= deadline:
+                    raise
+                time.sleep(_POLL_S)
+            else:
+                return
+    finally:
+        conn.execute(f"PRAGMA busy_timeout = {round(place.BUSY_TIMEOUT_S * 1000)}")

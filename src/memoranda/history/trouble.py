@@ -36,6 +36,11 @@ def is_damage(error: sqlite3.DatabaseError) -> bool:
     return _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
+def is_busy(error: sqlite3.OperationalError) -> bool:
+    """Whether another process was in the way."""
+    return _code(error) == sqlite3.SQLITE_BUSY
+
+
 def newer(path: Path, found: int, known: int) -> FileProblem:
     """The refusal of a file that a newer version wrote."""
     return FileProblem(

@@ -127,9 +127,12 @@ async def _serve() -> None:
 
 
 async def _close(session: Session) -> None:
-    with contextlib.suppress(TimeoutError):
+    try:
         await asyncio.wait_for(session.aclose(), _CLOSING_PATIENCE_S)
-    _leave(0)
+    except Exception as error:  # noqa: BLE001 - the process ends, whatever could not be closed
+        logging.getLogger(__name__).warning("closing did not end well: %r", error)
+    finally:
+        _leave(0)
 
 
 def _leave(code: int) -> None:

@@ -96,6 +96,7 @@ class LeaderState:
         is_me: whether it is this process.
         sync: where the index stands, without the report.
         watch: its watcher.
+        serves: the folder and the database that it leads.
     """
 
     pid: int
@@ -107,6 +108,7 @@ class LeaderState:
     is_me: bool
     sync: SyncState
     watch: WatchState
+    serves: str = ""
 
     @property
     def is_watching(self) -> bool:

@@ -206,6 +206,7 @@ class SyncReport:
         left_out_files: notes that left the index although their files are there: a rule says so.
         held: notes whose files are missing and that are kept for now, with `held_reason`.
         touched: files that were read and have the bytes they had.
+        late_files: another writer changed their rows meanwhile, perhaps with older bytes: look again.
         folders: those that were looked into, see `Scan`.
     """
 
@@ -220,6 +221,7 @@ class SyncReport:
     held_reason: str = ""
     total_files: int = 0
     touched: int = 0
+    late_files: tuple[NotePath, ...] = ()
     links_resolved: int = 0
     folders: tuple[str, ...] = ()
     duration_s: float = 0.0

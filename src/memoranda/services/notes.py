@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from typing import ParamSpec, TypeVar
 
 from loguru import logger
 
@@ -42,6 +44,10 @@ from memoranda.services.reading import ReadNote, read_note
 from memoranda.services.related import related_notes
 from memoranda.services.window import Window, shown
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_CHANGERS = 8
 _SIMILAR = 3
 _BACKLINKS = 50
 _RELATED = 10
@@ -61,6 +67,8 @@ class NoteService:
         self._fulltext = fulltext
         self._changes = NoteChanges(files, history)
         self._catching_up: dict[tuple[NotePath, str], asyncio.Task[NoteRef | None]] = {}
+        # Their own threads: a write waits for a file's lock for up to 30 seconds, and reads and syncs must not.
+        self._changers = ThreadPoolExecutor(_CHANGERS, "memoranda-change")
 
     async def aclose(self) -> None:
         """Give up what goes on in the background; the next sync does it. Before the store is closed."""
@@ -69,6 +77,7 @@ class NoteService:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+        self._changers.shutdown(wait=False, cancel_futures=True)
 
     async def write(
         self,
@@ -97,7 +106,7 @@ class NoteService:
         text = new_note(
             title=title, content=content, note_type=note_type, tags=tags, metadata=metadata or {}
         )
-        changed = await asyncio.to_thread(
+        changed = await self._changed(
             self._changes.put,
             path,
             text,
@@ -106,6 +115,11 @@ class NoteService:
             by=by,
         )
         return await self._index(changed)
+
+    async def _changed(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.get_running_loop().run_in_executor(
+            self._changers, partial(change, *args, **kwargs)
+        )
 
     def _target(self, title: str, directory: str) -> NotePath:
         name = safe_file_name(title)
@@ -196,7 +210,7 @@ class NoteService:
             ref, now = await self._store.write_then(
                 partial(self._reindex, note=note), partial(self._files.state, path)
             )
-            await self._follow(note.state, now)
+            await self._follow(note, now)
         except MemorandaError as error:
             logger.warning("{} was read, but not indexed: {}", path, error.message)
         except Exception:  # noqa: BLE001  (the boundary of a background task: logged)
@@ -281,7 +295,7 @@ class NoteService:
             NotIndexed: the file is changed, the index will follow.
         """
         ref, _ = await self._open(name)
-        changed = await asyncio.to_thread(
+        changed = await self._changed(
             self._changes.edit, ref.file_path, edits, expected_checksum, dry_run=dry_run, by=by
         )
         if not dry_run:
@@ -305,7 +319,7 @@ class NoteService:
             NotIndexed: the file is gone, the index will follow.
         """
         ref = await self._store.read(lambda tx: find_note(tx, name, exact=True))
-        await asyncio.to_thread(self._changes.delete, ref.file_path, by=by)
+        await self._changed(self._changes.delete, ref.file_path, by=by)
 
         def forget(tx: Tx) -> list[IncomingRelation]:
             backlinks = RelationRepository(tx).incoming(ref.entity_id)
@@ -314,7 +328,13 @@ class NoteService:
             return backlinks
 
         with _safe(ref.file_path):
-            return DeleteResult(ref, tuple(await self._store.write(forget)))
+            backlinks, now = await self._store.write_then(
+                forget, partial(self._files.state, ref.file_path)
+            )
+            if now is not None:  # somebody made it again, and this call may have forgotten that one
+                note = await asyncio.to_thread(self._load, ref.file_path)
+                await self._store.write(partial(self._reindex, note=note))
+            return DeleteResult(ref, tuple(backlinks))
 
     async def _index(self, changed: Changed) -> WriteResult:
         """Index the bytes that were written, and say what became of the note."""
@@ -338,25 +358,34 @@ class NoteService:
             result, now = await self._store.write_then(
                 index, partial(self._files.state, note.state.path)
             )
-            await self._follow(note.state, now)
+            await self._follow(note, now)
             return result
 
-    async def _follow(self, indexed: FileState, now: FileState | None) -> None:
-        """Index the file again while it is not what was indexed: another writer's bytes came after.
+    async def _follow(self, indexed: ReadNote, now: FileState | None) -> None:
+        """Index the file again while it is not what was indexed: another writer came after.
 
         The order in which two writers get the index need not be that in which they got the file.
         """
+        path = indexed.state.path
         for _ in range(_CATCHING_UP):
-            if now is None or now == indexed:
+            if now == indexed.state:
                 return
             try:
-                newer = await asyncio.to_thread(self._load, indexed.path)
-            except NoteNotFound:  # deleted since: whoever did it tells the index
+                newer = await asyncio.to_thread(self._load, path)
+            except NoteNotFound:  # deleted since, and the index may have heard of it too early
+                await self._store.write(partial(self._forget, path=path, sha=indexed.checksum))
                 return
             _, now = await self._store.write_then(
-                partial(self._reindex, note=newer), partial(self._files.state, indexed.path)
+                partial(self._reindex, note=newer), partial(self._files.state, path)
             )
-            indexed = newer.state
+            indexed = newer
+
+    def _forget(self, tx: Tx, path: NotePath, sha: str) -> None:
+        """Remove the row at a path if it is the one of these bytes."""
+        ref = NoteRefRepository(tx).at(path)
+        if ref is not None and ref.checksum == sha:
+            gone = Gone(ref.entity_id, ref.file_path, ref.checksum)
+            apply(tx, self._fulltext, [], deleted=[gone])
 
 
 @contextlib.contextmanager

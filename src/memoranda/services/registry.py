@@ -40,15 +40,14 @@ class ProjectRegistry:
         """The settings in force."""
         return self._settings
 
-    def projects(self) -> tuple[Project, ...]:
-        """All configured projects, disabled ones included."""
-        if (stamp := self._stamp()) != self._seen:
+    def projects(self, *, anew: bool = False) -> tuple[Project, ...]:
+        """All configured projects, disabled ones included.
+
+        The configuration is read again when its file has changed; `anew`: in any case.
+        """
+        if (stamp := self._stamp()) != self._seen or anew:
             self._seen = stamp
             self._reload()
-        return self._projects
-
-    def known(self) -> tuple[Project, ...]:
-        """The same as they were read last: the same object while nothing changed."""
         return self._projects
 
     def find(self, name: str | None) -> Project:

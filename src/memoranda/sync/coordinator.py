@@ -30,6 +30,8 @@ RETRY_S = 1.0
 PATIENCE_S = 1.0
 FOLLOW_S = 1.0
 """Between two tries to lead."""
+SPARING_S = 30.0
+"""The same after one that failed."""
 
 _LISTEN_S = 0.05
 _UNDER_WAY = (SyncPhase.STARTING, SyncPhase.INDEXING)
@@ -153,24 +155,28 @@ class SyncCoordinator:
             if task is not None:
                 task.cancel()
                 await asyncio.wait({task})
+        if self._lease is not None:  # taken by `start`, and the task ended before its first step
+            self._lease.release()
 
     async def _live_on(self) -> None:
         """Lead whenever nobody else does, until cancelled."""
         assert self._lease is not None  # noqa: S101  (only then it is called)
-        may_lead = True
+        may_lead, trouble = True, ""
         if not self._is_leading:
             await self._tidy_up()
-        while True:
-            if may_lead:
-                try:
-                    if self._lease.acquire():
-                        may_lead = await self._lead(self._lease)
-                except (OSError, MemorandaError) as error:
+        while may_lead:
+            pause_s = FOLLOW_S
+            try:
+                if self._lease.acquire():
+                    may_lead = await self._lead(self._lease)
+            except (OSError, MemorandaError) as error:
+                if trouble != str(error):
                     logger.error("Project {} cannot be led: {}", self._name, error)
-                    may_lead = False  # this process looks for itself, as commands do
-                except Exception:  # noqa: BLE001 - the boundary of the task: logged, and tried again
-                    logger.exception("Project {}: watching failed", self._name)
-            await asyncio.sleep(FOLLOW_S)
+                trouble, pause_s = str(error), SPARING_S  # meanwhile this process looks for itself
+            except Exception:  # noqa: BLE001 - the boundary of the task: logged, and tried again
+                logger.exception("Project {}: watching failed", self._name)
+                pause_s = SPARING_S
+            await asyncio.sleep(pause_s)
 
     async def _lead(self, lease: Lease) -> bool:
         """Lead until that is over; returns whether to try again."""
@@ -204,11 +210,13 @@ class SyncCoordinator:
             await asyncio.to_thread(self._tidy)
         except MemorandaError as error:
             logger.warning("Project {}: {}", self._name, error.message)
+        except Exception:  # noqa: BLE001 - what is wrong with the history must not keep notes out of the index
+            logger.exception("Project {}: tidying up failed", self._name)
 
     async def _sync_all(self) -> SyncReport:
+        await self._tidy_up()
         while self._running is not None:  # it may have looked before the folder was watched
             await asyncio.wait({self._running})
-        await self._tidy_up()
         return await asyncio.shield(self._begin(None))
 
     async def _sync_some(self, paths: Collection[str]) -> SyncReport | None:
@@ -226,6 +234,8 @@ class SyncCoordinator:
             return None
         other = self._lease.leader()
         if other is None or not other.is_alive or other.index_version < INDEX_VERSION:
+            return None
+        if other.serves != self._lease.serves:  # another folder, or a database that is gone
             return None
         if other.sync.phase in _UNDER_WAY:
             return other

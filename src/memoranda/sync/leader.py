@@ -13,13 +13,14 @@ import contextlib
 import math
 import os
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 
 from loguru import logger
 
 from memoranda.errors import MemorandaError, RootMissing
 from memoranda.model.live import WatchMode, WatchPlan
-from memoranda.model.sync import SyncReport, SyncState
+from memoranda.model.sync import FailureKind, SyncPhase, SyncReport, SyncState
 from memoranda.ports import Clock
 from memoranda.sync.lease import Lease
 from memoranda.sync.pending import PendingPaths
@@ -38,6 +39,9 @@ POLL_SHARE = 50
 
 HELD_S = 61.0
 """Missing notes that are held are looked at again when their minute is over."""
+
+REFUSED_S = 30.0
+"""A file that the system refuses is tried again after so long."""
 
 LONGEST_RETRY_S = 60.0
 PATIENCE = 10
@@ -99,6 +103,7 @@ class Leader:
         self._watched: frozenset[str] = frozenset()
         self._is_watch_stale = True
         self._failures = 0
+        self._is_incomplete = False
         self.watch = WatchService(root, tuple(skips), plan, clock, self._changed)
 
     @property
@@ -130,18 +135,20 @@ class Leader:
         """Look at the root, and tell the others how things stand when that changed, or it is time."""
         root = await self._stamp()
         said: object = None
-        spoken = -HEARTBEAT_S
+        spoken, trouble = -HEARTBEAT_S, ""
         while True:
             if self._lease.is_lost():
                 raise LeadershipLost("the lock file was taken away")
-            now, state = self._clock.monotonic(), self._state()
+            now, state = self._clock.monotonic(), self._told_state()
             told = state.phase, state.progress, state.last_scan, state.last_error, state.held
             says = told, self.watch.state
             if says != said or now - spoken >= HEARTBEAT_S:
                 try:
                     self._lease.say(state, self.watch.state)
+                    trouble = ""
                 except OSError as error:  # the others then look for themselves
-                    if said is not None or spoken < 0:
+                    if trouble != str(error):
+                        trouble = str(error)
                         logger.warning(
                             "Project {}: the others cannot be told: {}", self._name, error
                         )
@@ -150,6 +157,13 @@ class Leader:
             if (found := await self._stamp()) != root:
                 root = found
                 self._changed(frozenset({""}))
+
+    def _told_state(self) -> SyncState:
+        """As the others are told: while a look at some paths fails, the index is not what they may trust."""
+        state = self._state()
+        if self._failures and state.phase is SyncPhase.READY:
+            return replace(state, phase=SyncPhase.FAILED, last_error=self.watch.state.last_error)
+        return state
 
     async def _stamp(self) -> Stamp:
         """Which folder the root is, None when it is not there."""
@@ -214,11 +228,11 @@ class Leader:
                     self._is_watch_stale = False
             report = await self._sync_all()
         except Exception as error:  # noqa: BLE001 - the boundary of the task: counted, and tried again
-            self._is_watch_stale = True
+            self._is_watch_stale = self._is_incomplete = True
             self._everything_at = self._clock.monotonic() + self._failed(error)
             return
-        self._failures = 0
-        self.watch.synced(report.changes)
+        self._failures, self._is_incomplete = 0, False
+        self._take_in(report)
         if set(report.folders) - self._watched:  # something may be in them already
             self._ask_for_everything()
         await self._watch(report.folders)
@@ -242,11 +256,19 @@ class Leader:
         except Exception as error:  # noqa: BLE001 - the boundary of the task: counted, and tried again
             self._pending.retry(paths, self._clock.monotonic(), self._failed(error))
             return
-        self._failures = 0
         if report is None:
             self._ask_for_everything()
-        else:
-            self.watch.synced(report.changes)
+            return
+        if not self._is_incomplete:
+            self._failures = 0
+        self._take_in(report)
+        refused = [one.path for one in report.failures if one.kind is FailureKind.IO]
+        self._pending.retry(refused, self._clock.monotonic(), REFUSED_S)
+
+    def _take_in(self, report: SyncReport) -> None:
+        """Count what was done; what another writer had changed meanwhile is looked at once more."""
+        self.watch.synced(report.changes)
+        self._pending.retry(report.late_files, self._clock.monotonic(), self._plan.delay_s)
 
     def _failed(self, error: Exception) -> float:
         """Count a failure; returns seconds until the next try."""

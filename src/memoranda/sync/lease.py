@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memoranda.config_file import ensure_private_folder
+from memoranda.files.locks import give_back, take
 from memoranda.model.live import EventKind, FileEvent, LeaderState, WatchMode, WatchState
 from memoranda.model.sync import Progress, SyncPhase, SyncState
 
@@ -37,6 +37,7 @@ class Itself:
     version: str
     index_version: int
     since: datetime
+    serves: str
 
 
 class Lease:
@@ -46,14 +47,15 @@ class Lease:
         folder: the project's configuration folder.
         version: of Memoranda.
         index_version: what this process makes an index with.
+        serves: which folder and which database, so that nobody follows who leads another one.
     """
 
-    def __init__(self, folder: Path, version: str, index_version: int) -> None:
+    def __init__(self, folder: Path, version: str, index_version: int, *, serves: str = "") -> None:
+        self.serves = serves
         self._folder = folder
         self._version = version
         self._index_version = index_version
-        self._held: Any = None
-        self._inode = 0
+        self._held: int | None = None
         self._itself: Itself | None = None
         self._said = b""
         self._read_at: tuple[int, int] | None = None
@@ -73,24 +75,19 @@ class Lease:
         """
         if self._held is not None:
             return True
-        from filelock import FileLock, Timeout
-
-        ensure_private_folder(self._folder)
-        lock = FileLock(self._folder / LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
         try:
-            lock.acquire()
-        except Timeout:
+            self._held = take(self._folder / LOCK_FILE, 0)
+        except TimeoutError:
             return False
-        self._held = lock
-        self._inode = _inode(self._folder / LOCK_FILE)
         now = datetime.now(UTC)  # noqa: TID251 - compared with a file's time, which is the system's
-        self._itself = Itself(os.getpid(), self._version, self._index_version, now)
-        self.say(SyncState(), WatchState())  # at once: whoever comes now need not sync as well
+        self._itself = Itself(os.getpid(), self._version, self._index_version, now, self.serves)
+        with contextlib.suppress(OSError):  # a leader that cannot speak now leads all the same
+            self.say(SyncState(), WatchState())  # at once: whoever comes now need not sync as well
         return True
 
     def is_lost(self) -> bool:
         """Whether the lock file was taken away under a leader: another may lead by now."""
-        return self._held is not None and _inode(self._folder / LOCK_FILE) != self._inode
+        return self._held is not None and not os.fstat(self._held).st_nlink
 
     def say(self, sync: SyncState, watch: WatchState) -> None:
         """Tell the others how things stand, and that this process lives; for the leader alone.
@@ -109,10 +106,8 @@ class Lease:
                 pass
         temp = place.with_name(f"{STATE_FILE}.{os.getpid()}.tmp")
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(fd, said)
-        finally:
-            os.close(fd)
+        with open(fd, "wb") as file:  # noqa: PTH123 - a short write is none: it raises
+            file.write(said)
         temp.replace(place)
         self._said = said
 
@@ -125,7 +120,7 @@ class Lease:
                 (self._folder / STATE_FILE).unlink()
         held, self._held = self._held, None
         self._said = b""
-        held.release()
+        give_back(held)
 
     def leader(self) -> LeaderState | None:
         """Who leads, as it said last; None when nobody does, or nobody understands what it says."""
@@ -145,7 +140,7 @@ class Lease:
         if self._other is None:
             return None
         is_me = self._held is not None
-        is_recent = time.time() - status.st_mtime < ALIVE_S
+        is_recent = abs(time.time() - status.st_mtime) < ALIVE_S  # the clock may be set back
         is_alive = is_me or (is_recent and _is_there(self._other.pid))
         return replace(self._other, is_alive=is_alive, is_me=is_me)
 
@@ -157,6 +152,7 @@ def _told(itself: Itself, sync: SyncState, watch: WatchState) -> dict[str, Any]:
         "version": itself.version,
         "index_version": itself.index_version,
         "since": itself.since.isoformat(),
+        "serves": itself.serves,
         "sync": {
             "phase": sync.phase.value,
             "progress": progress and [progress.done, progress.total, round(progress.elapsed_s, 1)],
@@ -191,6 +187,7 @@ def _heard(said: dict[str, Any], heartbeat: float) -> LeaderState:
         version=str(said["version"]),
         index_version=int(said["index_version"]),
         since=datetime.fromisoformat(said["since"]),
+        serves=str(said["serves"]),
         heartbeat=datetime.fromtimestamp(heartbeat, UTC),
         is_alive=False,
         is_me=False,
@@ -228,17 +225,8 @@ def _time(said: object) -> datetime | None:
     return datetime.fromisoformat(said) if isinstance(said, str) else None
 
 
-def _inode(file: Path) -> int:
-    try:
-        return file.stat().st_ino
-    except OSError:
-        return 0
-
-
 def _is_there(pid: int) -> bool:
     """Whether a process of that number lives on this machine."""
-    if os.name == "nt":
-        return True  # signal 0 would end it; the heartbeat alone decides
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

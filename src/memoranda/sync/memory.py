@@ -45,10 +45,9 @@ def remember(tx: Tx) -> Memory:
 
 
 def recall(tx: Tx, paths: Collection[str]) -> Memory | None:
-    """Read what concerns these paths, None when they concern more: a folder, or more than a few."""
+    """Read what concerns these paths, None when one is a folder of notes (its name may end in .md, too)."""
     entities = EntityRepository(tx)
-    folders = [path for path in paths if not path.lower().endswith(".md")]
-    if any(entities.has_below(folder) for folder in folders):
+    if any(map(entities.has_below, paths)):
         return None
     failures = FailureRepository(tx).all()
     return Memory(

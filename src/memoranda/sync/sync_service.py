@@ -176,7 +176,14 @@ class SyncService:
         async with self._lock:
             started = self._clock.monotonic()
             memory = await self._store.read(lambda tx: recall(tx, paths))
-            if memory is None or memory.root is None or _is_older(memory.version):
+            if memory is not None and memory.version is not None:
+                self.is_outdated = memory.version > INDEX_VERSION
+            if (
+                memory is None
+                or self.is_outdated
+                or memory.root is None
+                or _is_older(memory.version)
+            ):
                 return None
             known = {file.path for file in memory.files}
             scan = await asyncio.to_thread(scan_paths, self.root, paths, known, skips=self.skips)
@@ -367,8 +374,10 @@ class SyncService:
             return
         tally.resolved += applied.links_resolved
         for work, note in notes:
-            if work.state.path in applied.ids:  # else another writer was faster
+            if work.state.path in applied.ids:
                 tally.indexed(work, note.checksum)
+            else:  # another writer was faster, whose bytes may be older
+                tally.late.append(work.state.path)
 
     async def _write_singly(
         self, notes: Sequence[tuple[Work, ReadNote]], gone: Sequence[Gone], tally: Tally
@@ -381,6 +390,8 @@ class SyncService:
                 applied = await self._entities.index_many([note.as_seen(work.known)])
                 if path in applied.ids:
                     tally.indexed(work, note.checksum)
+                else:
+                    tally.late.append(path)
             except INDEX_TROUBLE:
                 raise
             except Exception as error:  # noqa: BLE001 - one file's fault must cost only itself

@@ -34,6 +34,7 @@ class Tally:
     restated: list[tuple[KnownFile, FileState]] = field(default_factory=list)
     failures: list[FileFailure] = field(default_factory=list)
     good: set[NotePath] = field(default_factory=set)
+    late: list[NotePath] = field(default_factory=list)
     touched: int = 0
     resolved: int = 0
 
@@ -117,6 +118,7 @@ class Tally:
             held_reason=verdict.standing.reason if verdict.standing else "",
             total_files=len(scan.files),
             touched=self.touched,
+            late_files=tuple(sorted(self.late)),
             links_resolved=self.resolved,
             folders=scan.folders,
             duration_s=duration_s,

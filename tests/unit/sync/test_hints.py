@@ -8,7 +8,7 @@ import pytest
 from memoranda.model.live import EventKind
 from memoranda.sync.hints import MANY_EVENTS, Hint, Hints, Sieve
 
-ROOT = "/home/u/notes"
+ROOT = "/home/me/notes"
 CREATED, MODIFIED, DELETED = 1, 2, 3
 FOLDERS = ("", "a", "a/b", "c.md")
 
