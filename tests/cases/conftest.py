@@ -11,8 +11,13 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,16 +26,22 @@ import pytest
 from fastmcp import Client
 from loguru import logger
 from sqlalchemy import text
+from tests.integration.conftest import make_index, until
+from tests.live.conftest import home as live_home
 
 from memoranda.container import Container
 from memoranda.errors import MemorandaError
 from memoranda.files.clock import SystemClock
 from memoranda.mcp.server import build_server
 from memoranda.mcp.session import Session
-from memoranda.model.sync import SyncReport, SyncState
+from memoranda.model.live import LeaderState
+from memoranda.model.sync import SyncPhase, SyncReport, SyncState
 from memoranda.workspace import Workspace
 
+__all__ = ["live_home", "make_index"]
+
 PATIENCE_S = 50
+MARK = "mark.md"
 ALL_CHARS = 1_000_000
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]
@@ -81,6 +92,7 @@ class Vault:
     _client: Client[Any] | None = None
     _workspace: Workspace | None = None
     _expected: list[str] = field(default_factory=list)
+    _marks: int = 0
 
     # What the user does by hand.
 
@@ -155,6 +167,40 @@ class Vault:
         if is_readable:
             self.check()
         return report
+
+    async def watch(self) -> None:
+        """Serve the folder until changes are noticed as they come; the test syncs nothing itself."""
+        coordinator = (await self._opened()).coordinator
+
+        def is_watching() -> bool:
+            leader = coordinator.leader
+            return leader is not None and leader.is_me and leader.is_watching
+
+        await until(is_watching)
+        await until(lambda: coordinator.state.phase is SyncPhase.READY)
+
+    def leader_now(self) -> LeaderState:
+        """What the server says of its watching; nothing is looked at for it."""
+        assert self._workspace is not None
+        found = self._workspace.coordinator.leader
+        assert found is not None
+        return found
+
+    def state_now(self) -> SyncState:
+        """Where the sync stands; nothing is looked at for it."""
+        assert self._workspace is not None
+        return self._workspace.coordinator.state
+
+    async def quiet(self) -> None:
+        """Wait until all that was done by hand is seen: what is saved after it is in the index.
+
+        Twice, because a scan that was under way may have seen the first mark and missed what came before.
+        """
+        for _ in range(2):
+            self._marks += 1
+            text = f"mark {self._marks}\n"
+            self.by_hand(lambda root: (root / MARK).write_text(text))  # noqa: B023 - called at once
+            await until(lambda: self._text(MARK) == text)  # noqa: B023 - and so is this
 
     async def restart(self) -> None:
         """End the server; the next call starts another one."""
@@ -277,6 +323,23 @@ class Vault:
             await workspace.coordinator.sync_now()
         return workspace.coordinator.state
 
+    async def full_history(self) -> AbstractContextManager[None]:
+        """While the context is open, the file of what can be taken back cannot grow."""
+        history = (await self._opened()).history
+
+        def limit(pages: int) -> None:
+            history._file.outside(
+                lambda conn: conn.execute(f"PRAGMA max_page_count = {pages}"), None
+            )
+
+        @contextlib.contextmanager
+        def full() -> Iterator[None]:
+            limit(1)  # as many as it has
+            yield
+            limit(2**30)
+
+        return full()
+
     # What the index holds.
 
     def rows(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
@@ -299,8 +362,13 @@ class Vault:
 
     def body(self, path: str) -> str:
         """The text after the header."""
-        [(content,)] = self.rows("SELECT content FROM entity WHERE file_path = :path", path=path)
-        return str(content)
+        content = self._text(path)
+        assert content is not None
+        return content
+
+    def _text(self, path: str) -> str | None:
+        rows = self.rows("SELECT content FROM entity WHERE file_path = :path", path=path)
+        return str(rows[0][0]) if rows else None
 
     def metadata(self, path: str) -> dict[str, Any]:
         """The header's keys and values."""

@@ -45,6 +45,17 @@ CASES = {  # kind -> ids
     """,
 }
 
+LIVE = {  # file -> ids of the cases that it has with a watcher, or with real servers
+    "watch": """
+        sync-atomic-save sync-double-save sync-half-written sync-folder-rename sync-git-checkout
+        sync-hidden-and-temp sync-root-missing sync-stale-read
+    """,
+    "crash_live": "crash-many-open-files crash-db-deleted crash-db-locked",
+    "mcp_live": """
+        mcp-stdout-clean mcp-parallel mcp-disconnect mcp-two-servers mcp-project-precedence
+    """,
+}
+
 HERE = Path(__file__).parent
 SHARED = Path(os.environ.get("MEMORANDA_SHARED", HERE.parents[2] / "shared"))
 LIST = SHARED / "cases" / "cases.jsonl"
@@ -57,9 +68,9 @@ def ids(kind: str) -> list[str]:
     return CASES[kind].split()
 
 
-def functions(kind: str) -> dict[str, str]:
+def functions(file: str) -> dict[str, str]:
     """Name -> docstring of every test function of one file."""
-    tree = ast.parse((HERE / f"test_{kind}.py").read_text("utf-8"))
+    tree = ast.parse((HERE / f"test_{file}.py").read_text("utf-8"))
     return {
         node.name: ast.get_docstring(node) or ""
         for node in tree.body
@@ -119,3 +130,22 @@ def test_every_wish_of_the_shared_list_is_answered(kind: str) -> None:
     found = functions(kind)
     for case, told in listed(kind).items():
         assert ("Better," in found[named(case)]) == bool(told["expect"].get("better")), case
+
+
+@pytest.mark.parametrize("file", LIVE)
+def test_every_case_of_watching_and_servers_has_its_tests(file: str) -> None:
+    found, cases = functions(file), LIVE[file].split()
+    for case in cases:
+        assert "Seen in:" in found.get(named(case), ""), case
+    assert [name for name in found if not name.startswith(tuple(map(named, cases)))] == []
+
+
+@with_list
+def test_every_source_of_these_is_named() -> None:
+    cases = {one["id"]: one for kind in ("sync", "crash", "mcp") for one in listed(kind).values()}
+    for file, ids_of_file in LIVE.items():
+        found = functions(file)
+        for case in ids_of_file.split():
+            for owner, number in re.findall(r"([\w.-]+/[\w.-]+)#(\d+)", cases[case]["source"]):
+                assert owner in found[named(case)], case
+                assert f"#{number}" in found[named(case)], case

@@ -1,6 +1,6 @@
-"""Full disks, lost and damaged databases, locks and limits. See README.md in this folder.
+"""Full disks, lost and damaged databases, locks and limits, seen by scans and tools. See README.md in this folder.
 
-What a watcher must say when the system has no watches left belongs to the watcher's own tests.
+`test_crash_live.py` has what concerns the watcher, and servers of their own process.
 """
 
 from __future__ import annotations
@@ -138,6 +138,26 @@ async def test_crash_disk_full_for_the_index(vault: Any, disk_of_index: Disk) ->
     assert set(vault.notes()) == {"m.md", "n.md"}
     assert vault.rows("SELECT count(*) FROM file_failure") == [(0,)]
     await vault.tool("edit_note", ("n.md",), path="n", content_updates="ok\n")
+
+
+async def test_crash_disk_full_for_the_history(vault: Any) -> None:
+    """What could not be taken back is not done: the tool refuses, and the note is whole."""
+    vault.write("n.md", "keep me\n")
+    await vault.tool("edit_note", ("n.md",), path="n", content_updates="before\n")
+    words = "".join(f"{number * 7919 % 1_000_003:x} " for number in range(100_000)) + "\n"
+    with await vault.full_history():
+        for name, arguments in (
+            ("edit_note", {"path": "n", "content_updates": words}),
+            ("write_note", {"title": "new", "content": words}),
+        ):
+            error = await vault.refused(name, **arguments)
+            assert error["code"] == "IO_ERROR"
+            assert "disk is full" in error["message"]
+            assert "history" in error["message"]
+    assert vault.bytes("n.md") == b"keep me\nbefore\n"
+    await vault.tool("edit_note", ("n.md",), path="n", content_updates=words)
+    assert vault.bytes("n.md") == b"keep me\nbefore\n" + words.encode()
+    assert vault.rows("SELECT count(*) FROM file_failure") == [(0,)]
 
 
 # --- a lost database

@@ -1,4 +1,7 @@
-"""What happens to files that other tools stumbled over, seen by a scan. See README.md in this folder."""
+"""What happens to files that other tools stumbled over, seen by a scan. See README.md in this folder.
+
+`test_watch.py` has the cases of watching once more, with nobody asking for a scan.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,7 @@ async def test_sync_atomic_save(vault: Any) -> None:
 async def test_sync_double_save(vault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A save while an earlier one is being indexed is not lost, however many there are.
 
-    Better, not taken: every look of a scan reads the file once; the watcher is not there yet.
+    Better, taken: the watcher waits for the end of a burst (`test_watch.py`).
 
     Seen in: the documentation of watchfiles on debouncing, basicmachines-co/basic-memory#30.
     """
@@ -344,7 +347,7 @@ async def test_sync_root_missing(vault: Any, tmp_path: Path) -> None:
 async def test_sync_stale_read(vault: Any) -> None:
     """The text of a file that is gone is never given as if it were there.
 
-    Better, taken: a search looks at the folder first.
+    Better, taken: after a scan a search does not find it.
 
     Seen in: tobi/qmd#961 and #585.
     """

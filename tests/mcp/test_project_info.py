@@ -34,9 +34,17 @@ def other_leader(project_root: Path) -> Iterator[Lease]:
     """A process that leads Main, of a later version."""
     lease = Lease(Path(os.environ["BASIC_MEMORY_CONFIG_DIR"]) / "main", "9.0", INDEX_VERSION + 1)
     assert lease.acquire()
-    lease.say(SyncState(SyncPhase.READY, last_scan=MOMENT, held=2, held_reason="gone"), WATCH)
     yield lease
     lease.release()
+
+
+async def lead_the_same(lease: Lease, caller: Caller) -> None:
+    """Lead the folder and the database that the server has opened, and say so."""
+    workspace = await caller.session.workspace(None)
+    lease.release()
+    lease.serves = workspace.coordinator._lease.serves
+    assert lease.acquire()
+    lease.say(SyncState(SyncPhase.READY, last_scan=MOMENT, held=2, held_reason="gone"), WATCH)
 
 
 async def info(caller: Caller) -> dict[str, Any]:
@@ -55,6 +63,7 @@ async def test_a_leader_names_itself(caller: Caller) -> None:
 
 
 async def test_a_follower_tells_how_the_leader_stands(other_leader: Lease, caller: Caller) -> None:
+    await lead_the_same(other_leader, caller)
     said = await info(caller)
     leader = said["leader"]
     assert (leader["is_alive"], leader["is_this_process"]) == (True, False)
@@ -78,6 +87,7 @@ async def test_a_follower_tells_how_the_leader_stands(other_leader: Lease, calle
 async def test_a_follower_looks_itself_what_is_left_out(
     other_leader: Lease, caller: Caller
 ) -> None:
+    await lead_the_same(other_leader, caller)
     (caller.root / ".hidden.md").write_text("hidden\n")
     said = await info(caller)
     assert (said["skipped_total"], said["skipped"][0]["path"]) == (1, ".hidden.md")

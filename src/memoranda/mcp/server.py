@@ -17,6 +17,7 @@ import io
 import logging
 import os
 import re
+import select
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -60,6 +61,8 @@ INSTRUCTIONS = (
 )
 _NAMED_PROJECT_INFO = re.compile(r"memory://@?([^/]+)/project_info")
 _START_DELAY_S = 0.3
+_HEARD_S = 1.0
+"""Between two looks whether somebody still reads the output."""
 _CLOSING_PATIENCE_S = 1.5
 
 
@@ -98,10 +101,11 @@ def run_stdio() -> None:
     joining threads, after the databases are closed. A half-written batch is rolled back by SQLite at
     the next start.
     """
+    output = os.dup(1)  # the transport points 1 elsewhere
     _guard_stdout()
     _quiet_fastmcp()
     try:
-        asyncio.run(_serve())
+        asyncio.run(_serve(output))
     except* (BrokenPipeError, ConnectionResetError):
         _leave(0)  # the client closed its end
     except* BaseException:
@@ -109,7 +113,7 @@ def run_stdio() -> None:
         _leave(1)
 
 
-async def _serve() -> None:
+async def _serve(output: int) -> None:
     session = Session(_open_container, SystemClock())
     server = build_server(session, name=_server_name())
     loop = asyncio.get_running_loop()
@@ -122,8 +126,23 @@ async def _serve() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(number, end)
+    listening = loop.create_task(_until_nobody_listens(output))
+    listening.add_done_callback(lambda task: None if task.cancelled() else end())
     await server.run_stdio_async(show_banner=False)
     _leave(0)
+
+
+async def _until_nobody_listens(output: int) -> None:
+    """Until the client has closed its end of our output.
+
+    The transport notices that when it writes, and then waits for standard input, which may stay open.
+    """
+    if not hasattr(select, "poll"):  # Windows
+        await asyncio.Event().wait()
+    poll = select.poll()
+    poll.register(output, 0)  # only what is told always: the end, and errors
+    while not poll.poll(0):  # noqa: ASYNC110 - the loop has no event for this
+        await asyncio.sleep(_HEARD_S)
 
 
 async def _close(session: Session) -> None:

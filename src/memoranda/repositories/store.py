@@ -26,7 +26,6 @@ from memoranda.ports import Clock
 from memoranda.repositories.bulk import run_each
 
 T = TypeVar("T")
-U = TypeVar("U")
 
 _ATTEMPTS = 3
 _BACKOFF_S = 0.1
@@ -121,16 +120,12 @@ class Store:
         """Run `fn` in a write transaction; it may run again when another process was in the way."""
         return await self._run(self._writer, self.write_now, fn)
 
-    async def write_then(self, fn: Callable[[Tx], T], after: Callable[[], U]) -> tuple[T, U]:
-        """`write`, and after the commit `after`, which may touch files, in the same thread hop."""
-        return await self._run(self._writer, lambda one: (self.write_now(one), after()), fn)
-
     async def _run(
         self,
         executor: ThreadPoolExecutor,
-        transaction: Callable[[Callable[[Tx], T]], U],
+        transaction: Callable[[Callable[[Tx], T]], T],
         fn: Callable[[Tx], T],
-    ) -> U:
+    ) -> T:
         if self._is_closed:
             raise DatabaseProblem(
                 "The index was just closed or opened anew", hint="Repeat the call in a moment."

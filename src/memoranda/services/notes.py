@@ -28,14 +28,13 @@ from memoranda.model.address import ByName, NotePath, parse_address
 from memoranda.model.edit import Edit
 from memoranda.model.history import NOBODY, Author
 from memoranda.model.note import IncomingRelation, NoteRef, ObservationItem
-from memoranda.model.sync import FileState
 from memoranda.model.views import DeleteResult, NoteView, WriteAction, WriteResult
 from memoranda.ports import FullTextIndex
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.changes import Changed, NoteChanges
-from memoranda.services.entity import apply
+from memoranda.services.indexing import NoteIndexing
 from memoranda.services.lookup import find_note, near_names, similar_notes
 from memoranda.services.note_input import Gone
 from memoranda.services.observations import observation_permalinks
@@ -51,7 +50,6 @@ _CHANGERS = 8
 _SIMILAR = 3
 _BACKLINKS = 50
 _RELATED = 10
-_CATCHING_UP = 3
 READER_PATIENCE_S = 2.0
 """How long a reader waits for the index to take a file that is newer than its row."""
 
@@ -65,6 +63,7 @@ class NoteService:
         self._store = store
         self._files = files
         self._fulltext = fulltext
+        self._indexing = NoteIndexing(store, files, fulltext)
         self._changes = NoteChanges(files, history)
         self._catching_up: dict[tuple[NotePath, str], asyncio.Task[NoteRef | None]] = {}
         # Their own threads: a write waits for a file's lock for up to 30 seconds, and reads and syncs must not.
@@ -176,10 +175,10 @@ class NoteService:
         except NoteNotFound:
             if (path := await asyncio.to_thread(self._path_on_disk, name)) is None:
                 raise
-            note = await asyncio.to_thread(self._load, path)
-            return await self._store.write(lambda tx: self._reindex(tx, note)), note
+            note = await asyncio.to_thread(self._indexing.load, path)
+            return await self._indexing.bring_in(note, _both)
         try:
-            note = await asyncio.to_thread(self._load, ref.file_path)
+            note = await asyncio.to_thread(self._indexing.load, ref.file_path)
         except NoteNotFound:  # gone, or moved: the next sync tells which, and keeps its identity
             near = await self._store.read(lambda tx: near_names(tx, name))
             others = [one for one in near if one != ref.permalink]
@@ -207,16 +206,11 @@ class NoteService:
     async def _brought_in(self, note: ReadNote) -> NoteRef | None:
         path = note.state.path
         try:
-            ref, now = await self._store.write_then(
-                partial(self._reindex, note=note), partial(self._files.state, path)
-            )
-            await self._follow(note, now)
+            return (await self._indexing.bring_in(note, _both))[0]
         except MemorandaError as error:
             logger.warning("{} was read, but not indexed: {}", path, error.message)
         except Exception:  # noqa: BLE001  (the boundary of a background task: logged)
             logger.exception("{} was read, but not indexed", path)
-        else:
-            return ref
         return None
 
     def _path_on_disk(self, name: str) -> NotePath | None:
@@ -230,17 +224,6 @@ class NoteService:
                 if is_note_path(path) and self._files.exists(path):
                     return self._files.canonical(path)
         return None
-
-    def _load(self, path: NotePath) -> ReadNote:
-        data, state = self._files.read(path)
-        return read_note(data, state)
-
-    def _reindex(self, tx: Tx, note: ReadNote) -> NoteRef:
-        apply(tx, self._fulltext, [note.as_input()])
-        ref = NoteRefRepository(tx).at(note.state.path)
-        if ref is None:
-            raise NoteNotFound(note.state.path)
-        return ref
 
     def _view(
         self,
@@ -324,24 +307,17 @@ class NoteService:
         def forget(tx: Tx) -> list[IncomingRelation]:
             backlinks = RelationRepository(tx).incoming(ref.entity_id)
             gone = Gone(ref.entity_id, ref.file_path, ref.checksum)
-            apply(tx, self._fulltext, [], deleted=[gone])
+            self._indexing.forget(tx, gone)
             return backlinks
 
         with _safe(ref.file_path):
-            backlinks, now = await self._store.write_then(
-                forget, partial(self._files.state, ref.file_path)
-            )
-            if now is not None:  # somebody made it again, and this call may have forgotten that one
-                note = await asyncio.to_thread(self._load, ref.file_path)
-                await self._store.write(partial(self._reindex, note=note))
-            return DeleteResult(ref, tuple(backlinks))
+            return DeleteResult(ref, tuple(await self._store.write(forget)))
 
     async def _index(self, changed: Changed) -> WriteResult:
         """Index the bytes that were written, and say what became of the note."""
         action = _action(changed)
 
-        def index(tx: Tx) -> WriteResult:
-            ref = self._reindex(tx, note)
+        def result(tx: Tx, ref: NoteRef, note: ReadNote) -> WriteResult:
             similar = similar_notes(tx, ref, _SIMILAR) if action is WriteAction.CREATED else []
             return WriteResult(
                 ref=ref,
@@ -355,37 +331,7 @@ class NoteService:
 
         with _safe(changed.state.path):
             note = read_note(changed.data, changed.state)
-            result, now = await self._store.write_then(
-                index, partial(self._files.state, note.state.path)
-            )
-            await self._follow(note, now)
-            return result
-
-    async def _follow(self, indexed: ReadNote, now: FileState | None) -> None:
-        """Index the file again while it is not what was indexed: another writer came after.
-
-        The order in which two writers get the index need not be that in which they got the file.
-        """
-        path = indexed.state.path
-        for _ in range(_CATCHING_UP):
-            if now == indexed.state:
-                return
-            try:
-                newer = await asyncio.to_thread(self._load, path)
-            except NoteNotFound:  # deleted since, and the index may have heard of it too early
-                await self._store.write(partial(self._forget, path=path, sha=indexed.checksum))
-                return
-            _, now = await self._store.write_then(
-                partial(self._reindex, note=newer), partial(self._files.state, path)
-            )
-            indexed = newer
-
-    def _forget(self, tx: Tx, path: NotePath, sha: str) -> None:
-        """Remove the row at a path if it is the one of these bytes."""
-        ref = NoteRefRepository(tx).at(path)
-        if ref is not None and ref.checksum == sha:
-            gone = Gone(ref.entity_id, ref.file_path, ref.checksum)
-            apply(tx, self._fulltext, [], deleted=[gone])
+            return await self._indexing.bring_in(note, result)
 
 
 @contextlib.contextmanager
@@ -398,6 +344,10 @@ def _safe(path: NotePath) -> Iterator[None]:
     except Exception as error:
         logger.exception("{} was changed, but not indexed", path)
         raise NotIndexed(path, "an unexpected error, which is in the log") from error
+
+
+def _both(_tx: Tx, ref: NoteRef, note: ReadNote) -> tuple[NoteRef, ReadNote]:
+    return ref, note
 
 
 def _action(changed: Changed) -> WriteAction:

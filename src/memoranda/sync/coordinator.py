@@ -128,7 +128,9 @@ class SyncCoordinator:
             await self._listen(patience_s)
             return self.state
         is_led = self._leader is not None and self._leader.is_up_to_date
-        if self._running is None and not self._stopped and not is_led and not self._is_trusted():
+        if is_led:
+            return self.state
+        if self._running is None and not self._stopped and not self._is_trusted():
             self._begin(None)
         if self._running is not None:
             await asyncio.wait({self._running}, timeout=patience_s)
