@@ -446,6 +446,73 @@ async def test_a_project_that_cannot_be_opened_is_tried_again_and_said_once(kept
     assert said.count("Project One cannot be opened: no way in\n") == 1
 
 
+async def test_an_unforeseen_fault_of_one_project_does_not_cost_the_others(kept):
+    said: list[str] = []
+    sink = logger.add(said.append, format="{message}", filter="memoranda.container")
+    await until(lambda: is_ready(kept, "two"))
+    real, tried = kept.workspace, []
+
+    async def refuse(project):
+        tried.append(project.name)
+        if project.name == "One":
+            raise PermissionError(13, "Permission denied")
+        return await real(project)
+
+    kept.workspace = refuse
+    await until(lambda: tried.count("One") > 2 and tried.count("Two") > 2)
+    kept.workspace = real
+    logger.remove(sink)
+    assert [line.splitlines()[0] for line in said] == ["Project One cannot be opened"]
+
+
+async def test_a_folder_that_is_changed_in_the_configuration_is_led_though_nobody_calls(kept, home):
+    await until(lambda: is_ready(kept, "one"))
+    (home / "moved").mkdir()
+    (home / "moved" / "other.md").write_text("other\n")
+    projects = {"One": {"path": str(home / "moved")}, "Two": {"path": str(home / "two")}}
+    (home / "config" / "config.json").write_text(json.dumps({"projects": projects}))
+    workspaces = kept._workspaces
+    await until(lambda: "one" in workspaces and workspaces["one"].project.path == home / "moved")
+    await until(lambda: is_ready(kept, "one"))
+    assert workspaces["one"].coordinator.leader.is_me
+
+
+@pytest.fixture
+async def leading(home):
+    """Another server; it leads the project One and does not notice what becomes of it."""
+    container = await Container.open(load_settings())
+    workspace = await container.workspace(container.find_project("One"))
+    workspace.coordinator.start()
+    await until(lambda: is_ready(container, "one"))
+    await until(lambda: workspace.coordinator.leader.is_watching)
+    yield workspace
+    await container.aclose()
+
+
+async def test_who_leads_a_database_that_is_gone_is_not_followed(container, leading):
+    followed = await container.workspace(container.find_project("One"))
+    assert (await followed.coordinator.fresh(patience_s=30)).phase is SyncPhase.READY
+    assert followed.coordinator.state.report is None, "it does not look itself"
+    for file in leading.database.parent.glob("memory.db*"):
+        file.unlink()
+    anew = await container.workspace(container.find_project("One"))
+    anew.coordinator.start()
+    assert (await anew.coordinator.fresh(patience_s=30)).phase is SyncPhase.READY
+    assert (await anew.browse.counts()).notes == 1
+
+
+async def test_who_leads_another_folder_is_not_followed(container, leading, home):
+    (home / "moved").mkdir()
+    for name in ("other.md", "third.md"):
+        (home / "moved" / name).write_text(f"{name}\n")
+    rewrite(home, {"One": {"path": str(home / "moved")}})
+    moved = await container.workspace(container.find_project("One"))
+    moved.coordinator.start()
+    assert not moved.coordinator.leader.is_me
+    assert (await moved.coordinator.fresh(patience_s=30)).phase is SyncPhase.READY
+    assert (await moved.info()).counts.notes >= 2
+
+
 async def test_settings_say_how_to_watch(home):
     rewrite(home, {"One": {"path": str(home / "one")}}, sync_delay=20, watch_mode="polling")
     container = await Container.open(load_settings())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.integration.conftest import Index, until
 
-from memoranda.errors import RootMissing
+from memoranda.errors import DatabaseBusy, RootMissing
 from memoranda.files.clock import SystemClock
 from memoranda.model.live import WatchMode, WatchPlan
 from memoranda.model.sync import SyncPhase
@@ -79,6 +80,7 @@ async def running(*servers: Server) -> AsyncIterator[None]:
 def impatient(monkeypatch):
     monkeypatch.setattr(module, "FOLLOW_S", 0.02)
     monkeypatch.setattr(module, "SPARING_S", 0.02)
+    monkeypatch.setattr(module, "SPARING_S", 0.02)
     monkeypatch.setattr("memoranda.sync.leader.LOOK_S", 0.02)
 
 
@@ -135,6 +137,56 @@ async def test_the_other_takes_over(servers):
 async def test_both_tidy_up_when_they_start(servers):
     async with running(*servers):
         await until(lambda: all(server.tidied for server in servers))
+
+
+async def test_what_goes_wrong_when_tidying_up_keeps_nobody_from_leading(servers):
+    def odd() -> None:
+        raise ValueError("a damaged row")
+
+    one, other = servers
+    for server in servers:
+        server.coordinator._tidy = odd
+    async with running(*servers):
+        assert one.paths() == ["a.md"]
+        await one.coordinator.stop()
+        await until(lambda: other.lease.is_held and other.syncs)
+
+
+async def test_a_leader_that_cannot_speak_leads_all_the_same(servers, monkeypatch):
+    one, _ = servers
+
+    def refuse(*_told: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(one.lease, "say", refuse)
+    one.coordinator.start()
+    await until(lambda: one.paths() == ["a.md"])
+    assert one.lease.is_held
+    assert one.syncs == 1
+    await one.coordinator.stop()
+
+
+async def test_a_leader_whose_looks_fail_is_not_followed(servers):
+    async def busy(_paths: object) -> None:
+        raise DatabaseBusy("busy")
+
+    one, other = servers
+    async with running(*servers):
+        one.index.sync.sync_paths = busy
+        one.index.write("b.md", "b\n")
+        await until(lambda: other.lease.leader().sync.phase is SyncPhase.FAILED)
+        assert other.lease.leader().sync.last_error == "busy"
+        await other.coordinator.fresh(patience_s=20)
+        assert other.paths() == ["a.md", "b.md"]
+        assert other.syncs == 1
+
+
+async def test_who_leads_another_folder_or_database_is_not_followed(servers):
+    _, other = servers
+    other.lease.serves = "another"
+    async with running(*servers):
+        await other.coordinator.fresh(patience_s=20)
+        assert other.syncs == 1
 
 
 async def test_a_leader_without_a_sign_of_life_is_not_followed(servers, monkeypatch):
@@ -253,6 +305,8 @@ async def test_a_folder_where_no_lock_can_be_made_is_no_end(make_index, tmp_path
     one.coordinator.start()
     await one.coordinator.fresh(patience_s=20)
     assert one.paths() == ["a.md"]
+    (tmp_path / "live").unlink()
+    await until(lambda: one.lease.is_held)
     await one.coordinator.stop()
 
 
@@ -270,6 +324,54 @@ async def test_it_stops_in_the_middle_of_a_sync(servers):
     assert not one.lease.is_held
     with pytest.raises(Exception, match="being closed"):
         await one.coordinator.sync_now()
+
+
+async def test_a_lock_is_not_kept_by_one_that_stops_as_it_starts(servers):
+    one, other = servers
+    one.coordinator.start()
+    assert one.lease.is_held
+    await one.coordinator.stop()
+    assert not one.lease.is_held
+    assert other.lease.leader() is None
+
+
+async def test_a_sync_asked_for_while_the_leader_tidies_up_does_not_run_beside_its_own(servers):
+    one, _ = servers
+    coordinator, gate, go = one.coordinator, threading.Event(), asyncio.Event()
+    tidying, tidied = threading.Event(), asyncio.Event()
+    at_once: list[int] = []
+    tidy_up, full_sync = coordinator._tidy_up, one.index.sync.full_sync
+
+    def slow() -> None:
+        tidying.set()
+        assert gate.wait(20)
+
+    async def tidied_up() -> None:
+        await tidy_up()
+        tidied.set()
+
+    async def counted(**how):
+        at_once.append(at_once[-1] + 1 if at_once else 1)
+        await go.wait()
+        try:
+            return await full_sync(**how)
+        finally:
+            at_once.append(at_once[-1] - 1)
+
+    coordinator._tidy, coordinator._tidy_up = slow, tidied_up
+    one.index.sync.full_sync = counted
+    coordinator.start()
+    await until(tidying.is_set)
+    asked = asyncio.create_task(coordinator.sync_now())
+    await until(lambda: at_once)
+    gate.set()
+    await until(tidied.is_set)
+    await asyncio.sleep(0)
+    go.set()
+    await asked
+    await until(lambda: at_once[-1] == 0 and one.syncs == 2)
+    await coordinator.stop()
+    assert max(at_once) == 1
 
 
 async def test_a_missing_folder_is_said_when_it_starts(servers, tmp_path):

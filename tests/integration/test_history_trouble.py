@@ -18,6 +18,7 @@ from memoranda.files.file_service import checksum
 from memoranda.history import database, place, schema
 from memoranda.history.database import HistoryFile
 from memoranda.history.salvage import salvage
+from memoranda.history.settle import settle
 from memoranda.model.address import NotePath
 from memoranda.model.history import ChangeState, HistoryLimits
 
@@ -181,6 +182,16 @@ def test_a_content_whose_bytes_were_changed_is_refused(world: World) -> None:
     with pytest.raises(FileProblem, match="damaged"):
         world.store.content(checksum(b"one\n"))
     assert len(world.store.changes()) == 1
+
+
+@pytest.mark.parametrize("damage", ["kind = 'odd'", "at = 'never'"])
+def test_a_damaged_row_costs_only_itself(world: World, damage: str) -> None:
+    world.note("a.md", "a\n")
+    world.note("b.md", "b\n")
+    world.sqlite(f"UPDATE change SET state = 'pending', {damage} WHERE path = 'a.md'")
+    settle(world.store, world.files)
+    assert [change.path for change in world.store.changes()] == ["b.md"]
+    works(world)
 
 
 def test_a_newer_format_is_refused_and_not_touched(world: World) -> None:

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loguru import logger
 from tests.integration.conftest import until
 
 from memoranda.errors import DatabaseBusy, RootMissing
 from memoranda.files.clock import SystemClock
+from memoranda.model.address import NotePath
 from memoranda.model.live import WatchMode, WatchPlan, WatchState
-from memoranda.model.sync import SyncPhase, SyncReport, SyncState
+from memoranda.model.sync import FailureKind, FileFailure, SyncPhase, SyncReport, SyncState
 from memoranda.sync import leader as module
 from memoranda.sync.leader import Leader, LeadershipLost
 from memoranda.sync.lease import Lease
@@ -195,6 +197,52 @@ async def test_a_sync_that_fails_is_tried_again(world):
         assert world.leader.is_up_to_date
 
 
+async def test_a_look_at_some_paths_does_not_make_good_a_scan_that_failed(world):
+    async def fail() -> SyncReport:
+        raise DatabaseBusy("busy")
+
+    async with world.led() as watch:
+        world.leader._sync_all = fail
+        watch.tell(frozenset({""}))
+        await until(lambda: watch.errors)
+        watch.tell(frozenset({"a.md"}))
+        await until(lambda: watch.files == 1)
+        assert not world.leader.is_up_to_date
+        world.leader._sync_all = world.sync_all
+        await until(lambda: world.leader.is_up_to_date)
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        SyncReport(late_files=(NotePath("a.md"),)),
+        SyncReport(failures=(FileFailure(NotePath("a.md"), "refused", FailureKind.IO),)),
+    ],
+    ids=["another writer was faster", "the system refused it"],
+)
+async def test_a_path_that_may_not_be_as_it_is_indexed_is_looked_at_once_more(
+    world, monkeypatch, report
+):
+    monkeypatch.setattr(module, "REFUSED_S", 0.02)
+    reports = [report]
+
+    async def sync_some(paths: Collection[str]) -> SyncReport:
+        world.some.append(frozenset(paths))
+        return reports.pop() if reports else SyncReport()
+
+    async with world.led() as watch:
+        world.leader._sync_some = sync_some
+        watch.tell(frozenset({"a.md", "b.md"}))
+        await until(lambda: world.some == [{"a.md", "b.md"}, {"a.md"}])
+
+
+async def test_so_is_one_of_a_scan(world):
+    async with world.led() as watch:
+        world.report = SyncReport(folders=("",), late_files=(NotePath("a.md"),))
+        watch.tell(frozenset({""}))
+        await until(lambda: world.some == [{"a.md"}])
+
+
 async def test_so_is_the_first_one(world):
     world.troubles = [RootMissing("r", "The folder is not there")]
     async with world.led() as watch:
@@ -304,6 +352,31 @@ async def test_a_leader_that_cannot_tell_leads_on(world):
         assert not world.task.done()
     (place / "leader.json" / "x").unlink()
     (place / "leader.json").rmdir()
+
+
+async def test_that_it_cannot_tell_is_said_once_until_it_can_again(world, monkeypatch):
+    monkeypatch.setattr(module, "HEARTBEAT_S", 0.01)
+    said: list[str] = []
+    tried: list[object] = []
+
+    def refuse(*_told: object) -> None:
+        tried.append(_told)
+        raise OSError(30, "Read-only file system")
+
+    async def tries() -> None:
+        before = len(tried)
+        with monkeypatch.context() as patch:
+            patch.setattr(world.lease, "say", refuse)
+            await until(lambda: len(tried) > before + 3)
+
+    sink = logger.add(said.append, format="{message}", level="WARNING")
+    async with world.led():
+        await tries()
+        (world.lease._folder / "leader.json").unlink(missing_ok=True)
+        await until((world.lease._folder / "leader.json").exists)
+        await tries()
+    logger.remove(sink)
+    assert len(said) == 2
 
 
 async def test_a_lost_lock_ends_it(world):

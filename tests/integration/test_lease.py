@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -90,6 +91,17 @@ def test_whoever_leads_says_so_at_once(folder):
     one.release()
 
 
+def test_whoever_cannot_say_so_leads_all_the_same(folder):
+    (folder / "leader.json" / "in the way").mkdir(parents=True)
+    one, other = lease_in(folder), lease_in(folder)
+    assert one.acquire()
+    assert one.is_held
+    assert not other.acquire()
+    one.release()
+    assert other.acquire()
+    other.release()
+
+
 def test_nobody_leads_when_the_leader_let_go(folder):
     one = lease_in(folder)
     assert lease_in(folder).leader() is None
@@ -123,6 +135,32 @@ def test_a_leader_without_a_heartbeat_is_not_alive(folder):
     assert not other.leader().is_alive
     assert one.leader().is_alive
     assert not other.acquire()
+    one.release()
+
+
+def test_a_heartbeat_far_ahead_is_none(folder):
+    """The clock was set back since: it would be a sign of life for as long."""
+    one, other = lease_in(folder), lease_in(folder)
+    one.acquire()
+    ahead = time.time() + 3600
+    os.utime(folder / "leader.json", (ahead, ahead))
+    assert not other.leader().is_alive
+    one.release()
+
+
+def test_words_that_the_disk_takes_in_part_are_not_said(folder):
+    one, other = lease_in(folder), lease_in(folder)
+    one.acquire()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            one.say(SYNC, WATCH)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert other.leader().sync.phase is SyncPhase.STARTING
+    one.say(SYNC, WATCH)
+    assert other.leader().sync == SYNC
     one.release()
 
 

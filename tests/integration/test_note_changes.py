@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -275,6 +276,20 @@ async def test_the_next_change_tells_what_became_of_one_that_died(
     changes = index.history.changes()
     assert [change.author.client for change in changes] == ["claude", "child"][: 1 + is_done]
     assert {change.state for change in changes} == {ChangeState.DONE}
+
+
+async def test_a_damaged_row_of_the_history_is_no_hindrance_to_the_next_change(
+    index: Index, note: Note
+) -> None:
+    await index.notes.edit("n.md", Append("one\n"), by=ME)
+    database = index.root.parent / "config" / "main" / "history" / "history.db"
+    with closing(sqlite3.connect(database)) as conn:
+        conn.execute("UPDATE change SET kind = 'odd', state = 'pending'")
+        conn.commit()
+    await index.notes.edit("n.md", Append("two\n"), by=ME)
+    assert note.data == b"old\none\ntwo\n"
+    (change,) = index.history.changes()
+    assert index.history.content(change.before or "") == b"old\none\n"
 
 
 async def test_of_a_link_the_link_goes_and_the_note_is_kept(index: Index) -> None:

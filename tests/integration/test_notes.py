@@ -4,6 +4,7 @@ import asyncio
 import os
 import sqlite3
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from loguru import logger
@@ -24,6 +25,7 @@ from memoranda.errors import (
     SectionNotFound,
 )
 from memoranda.files.file_service import checksum
+from memoranda.model.address import NotePath
 from memoranda.model.edit import (
     Append,
     EditSection,
@@ -36,6 +38,7 @@ from memoranda.model.edit import (
 from memoranda.model.history import ChangeState
 from memoranda.model.sync import FileState
 from memoranda.model.views import WriteAction
+from memoranda.services.changes import NoteChanges
 
 
 def text_of(index, path: str) -> str:
@@ -242,16 +245,16 @@ async def test_the_index_ends_with_the_last_bytes_whoever_indexes_last(index, mo
     """Two writers get the file in one order and the index in the other."""
     index.write("n.md", "start\n")
     await index.sync.full_sync()
-    real = index.store.write_then
+    real = index.store.write
     held = asyncio.Event()
 
-    async def later(fn, after):
-        monkeypatch.setattr(index.store, "write_then", real)
+    async def later(fn):
+        monkeypatch.setattr(index.store, "write", real)
         held.set()
         await second
-        return await real(fn, after)
+        return await real(fn)
 
-    monkeypatch.setattr(index.store, "write_then", later)
+    monkeypatch.setattr(index.store, "write", later)
     first = asyncio.create_task(index.notes.edit("n.md", Append("one\n")))
 
     async def follow():
@@ -261,6 +264,63 @@ async def test_the_index_ends_with_the_last_bytes_whoever_indexes_last(index, mo
     second = asyncio.create_task(follow())
     await asyncio.gather(first, second)
     assert index.rows("SELECT content FROM entity") == [("start\none\ntwo\n",)]
+
+
+async def test_a_note_that_is_made_again_before_its_deletion_is_indexed_stays(
+    make_index, monkeypatch
+):
+    """With the bytes that it had: its row says nothing of the deletion."""
+    one, other = make_index(), make_index()
+    await one.notes.write(title="N", content="same")
+    real = NoteChanges.delete
+
+    def delete(self, path, **how):
+        result = real(self, path, **how)
+        asyncio.run(other.notes.write(title="N", content="same"))
+        return result
+
+    monkeypatch.setattr(NoteChanges, "delete", delete)
+    await one.notes.delete("n.md")
+    assert text_of(one, "n.md").endswith("same")
+    assert one.rows("SELECT file_path FROM entity") == [("n.md",)]
+
+
+async def test_a_note_that_is_deleted_before_it_is_indexed_leaves_no_row(make_index, monkeypatch):
+    """Nobody would tell the index any more: the deletion was noticed when there was no row."""
+    one, other = make_index(), make_index()
+    one.write("x.md", "x\n")
+    await one.sync.full_sync()
+    real = NoteChanges.put
+
+    def put(self, *given, **how):
+        result = real(self, *given, **how)
+        (one.root / "n.md").unlink()
+        asyncio.run(other.sync.full_sync())
+        return result
+
+    monkeypatch.setattr(NoteChanges, "put", put)
+    await one.notes.write(title="N", content="x")
+    assert one.rows("SELECT file_path FROM entity") == [("x.md",)]
+
+
+async def test_writes_that_wait_for_a_file_hold_up_neither_reads_nor_syncs(index):
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(4))
+    index.write("other.md", "old\n")
+    await index.sync.full_sync()
+    with index.files.locked(NotePath("n.md")):
+        writes = [
+            asyncio.create_task(index.notes.write(title="N", content=f"{n}", overwrite=True))
+            for n in range(8)
+        ]
+        await asyncio.sleep(0)
+        index.write("other.md", "new\n")
+        async with asyncio.timeout(15):
+            assert (await index.notes.read("other")).text == "new\n"
+            index.write("third.md", "third\n")
+            assert (await index.sync.full_sync()).new_files == ("third.md",)
+        assert not any(write.done() for write in writes)
+    await asyncio.gather(*writes)
+    assert text_of(index, "n.md")[-1] in "01234567"
 
 
 async def test_read_of_a_file_the_index_does_not_know_yet(index):
@@ -446,6 +506,15 @@ async def test_delete_takes_the_file_and_everything_the_index_knows(index):
     assert index.rows("SELECT to_name, to_id FROM relation") == [("test-note", None)]
 
 
+async def test_delete_takes_a_file_that_the_index_does_not_know_yet(index):
+    index.write("sub/new.md", "fresh\n")
+    result = await index.notes.delete("sub/new.md")
+    assert result.ref.file_path == "sub/new.md"
+    assert not (index.root / "sub/new.md").exists()
+    assert index.rows("SELECT * FROM entity") == []
+    assert index.history.content(index.history.changes()[0].before) == b"fresh\n"
+
+
 async def test_delete_takes_exact_names_only(index):
     index.write("sub/My Note.md", "x\n")
     await index.sync.full_sync()
@@ -468,11 +537,11 @@ async def test_an_empty_name_is_refused(index):
 
 
 async def test_a_busy_index_does_not_lose_the_write(index, monkeypatch):
-    async def busy(fn, after):
+    async def busy(fn):
         raise DatabaseBusy("another process holds the index")
 
     with monkeypatch.context() as patch:
-        patch.setattr(index.store, "write_then", busy)
+        patch.setattr(index.store, "write", busy)
         with pytest.raises(NotIndexed):
             await index.notes.write(title="Kept", content="x")
     assert (index.root / "kept.md").exists()
@@ -487,7 +556,7 @@ async def test_a_full_disk_of_the_index_never_denies_a_write_that_happened(index
         raise DiskFull("memory.db")
 
     with monkeypatch.context() as patch:
-        patch.setattr("memoranda.services.notes.apply", full)
+        patch.setattr("memoranda.services.indexing.apply", full)
         with pytest.raises(NotIndexed):
             await index.notes.write(title="Kept", content="x")
         with pytest.raises(NotIndexed):
@@ -514,7 +583,6 @@ async def test_whatever_goes_wrong_in_the_index_says_that_the_file_is_safe(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(index.store, "write_then", fail)
         patch.setattr(index.store, "write", fail)
         for change in (
             index.notes.write(title="Kept", content="x"),
@@ -547,7 +615,7 @@ async def test_a_newer_file_that_cannot_be_read_after_a_write_says_that_it_is_sa
     def fail(_path):
         raise error
 
-    monkeypatch.setattr(index.notes, "_load", fail)
+    monkeypatch.setattr(index.notes._indexing, "load", fail)
     monkeypatch.setattr(index.files, "state", lambda path: FileState(path, 0, 0, 0, 0))
     with pytest.raises(NotIndexed):
         await index.notes.write(title="N", content="x")
@@ -558,7 +626,7 @@ async def test_a_note_that_is_deleted_just_after_it_was_written_was_written(inde
     def gone(path):
         raise NoteNotFound(path)
 
-    monkeypatch.setattr(index.notes, "_load", gone)
+    monkeypatch.setattr(index.notes._indexing, "load", gone)
     monkeypatch.setattr(index.files, "state", lambda path: FileState(path, 0, 0, 0, 0))
     result = await index.notes.write(title="N", content="x")
     assert result.action is WriteAction.CREATED
@@ -580,13 +648,13 @@ async def test_a_newer_file_is_read_while_another_process_writes_the_index(
     index.write("n.md", "new [[b]]\n")
     another_writer.execute("BEGIN IMMEDIATE")
     monkeypatch.setattr("memoranda.services.notes.READER_PATIENCE_S", 0.05)
-    writes, real = [], index.store.write_then
+    writes, real = [], index.store.write
 
-    async def counted(fn, after):
+    async def counted(fn):
         writes.append(fn)
-        return await real(fn, after)
+        return await real(fn)
 
-    monkeypatch.setattr(index.store, "write_then", counted)
+    monkeypatch.setattr(index.store, "write", counted)
     views = [await index.notes.read("n") for _ in range(3)]
     assert {(view.text, view.ref.checksum) for view in views} == {
         ("new [[b]]\n", checksum(b"new [[b]]\n"))
@@ -636,10 +704,10 @@ async def test_a_note_can_be_read_while_the_index_cannot_be_written(index, monke
     await index.sync.full_sync()
     index.write("n.md", "new text\n")
 
-    async def fail(fn, after):
+    async def fail(fn):
         raise error
 
-    monkeypatch.setattr(index.store, "write_then", fail)
+    monkeypatch.setattr(index.store, "write", fail)
     sink = logger.add(said.append, format="{message}", level="WARNING")
     try:
         assert (await index.notes.read("n")).text == "new text\n"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.integration.conftest import Index
 
+from memoranda.files import scan_paths
 from memoranda.model.sync import SyncReport
 from memoranda.services.reading import read_note
+from memoranda.sync.sync_service import INDEX_VERSION
 
 
 def look(index: Index, *paths: str) -> SyncReport | None:
@@ -85,6 +88,33 @@ def test_a_file_in_the_place_of_a_folder_of_notes_needs_one(known):
     assert look(known, "x") is None
 
 
+def test_a_folder_named_as_a_note_that_went_away_needs_one(known, tmp_path):
+    known.write("project.md/c.md", "# C\n")
+    known.run_sync()
+    (known.root / "project.md").rename(tmp_path / "away")
+    assert look(known, "project.md") is None
+
+
+def test_a_name_that_is_found_under_another_spelling_needs_one(known, monkeypatch):
+    """Where case is ignored both names of a renamed file are found."""
+    real = scan_paths._lstat
+
+    def ignoring_case(path: str) -> os.stat_result | None:
+        named = Path(path)
+        spellings = [
+            each for each in named.parent.iterdir() if each.name.lower() == named.name.lower()
+        ]
+        return real(str(spellings[0] if spellings else named))
+
+    before = known.rows("SELECT id FROM entity WHERE file_path='a.md'")
+    (known.root / "a.md").rename(known.root / "A.md")
+    monkeypatch.setattr(scan_paths, "_lstat", ignoring_case)
+    assert look(known, "a.md", "A.md") is None
+    monkeypatch.undo()
+    known.run_sync()
+    assert known.rows("SELECT id FROM entity WHERE file_path='A.md'") == before
+
+
 def test_another_root_needs_one(known, tmp_path):
     known.root.rename(tmp_path / "away")
     known.root.mkdir()
@@ -110,6 +140,52 @@ def test_an_index_of_an_older_version_needs_one(known):
     )
     known.write("a.md", "changed\n")
     assert look(known, "a.md") is None
+
+
+def test_an_index_of_a_newer_version_is_left_alone(known):
+    known.store.write_now(
+        lambda tx: tx.conn.exec_driver_sql(
+            f"UPDATE index_meta SET value='{INDEX_VERSION + 1}' WHERE key='index_version'"
+        )
+    )
+    known.write("a.md", "changed\n")
+    before = known.snapshot()
+    assert look(known, "a.md") is None
+    assert known.sync.is_outdated
+    assert known.snapshot() == before
+
+
+@pytest.mark.parametrize("name", ["_write", "_write_singly"])
+async def test_a_file_that_another_writer_brought_in_meanwhile_is_said_to_be_late(
+    make_index, monkeypatch, name
+):
+    """The other had read it before it was changed again, and wrote it after this one had looked."""
+    one, other = make_index(), make_index()
+    one.write("a.md", "one\n")
+    await one.sync.full_sync()
+    one.write("a.md", "one two\n")
+    real, write = one.sync._write, getattr(other.sync, name)
+    has_read, may_write = asyncio.Event(), asyncio.Event()
+
+    async def late(*given, **how):
+        has_read.set()
+        await may_write.wait()
+        return await real(*given, **how)
+
+    async def between(*batch, resolve):
+        may_write.set()
+        await first
+        await (write(*batch, resolve=resolve) if name == "_write" else write(*batch))
+
+    monkeypatch.setattr(one.sync, "_write", late)
+    monkeypatch.setattr(other.sync, "_write", between)
+    first = asyncio.create_task(one.sync.full_sync())
+    await has_read.wait()
+    one.write("a.md", "one two three\n")
+    report = await other.sync.sync_paths(["a.md"])
+    assert (report.late_files, report.changes) == (("a.md",), 0)
+    await other.sync.sync_paths(report.late_files)
+    assert other.rows("SELECT content FROM entity") == [("one two three\n",)]
 
 
 @pytest.mark.parametrize(

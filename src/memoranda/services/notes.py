@@ -173,10 +173,9 @@ class NoteService:
         try:
             ref = await self._store.read(lambda tx: find_note(tx, name, exact=exact))
         except NoteNotFound:
-            if (path := await asyncio.to_thread(self._path_on_disk, name)) is None:
+            if (found := await self._unknown(name)) is None:
                 raise
-            note = await asyncio.to_thread(self._indexing.load, path)
-            return await self._indexing.bring_in(note, _both)
+            return found
         try:
             note = await asyncio.to_thread(self._indexing.load, ref.file_path)
         except NoteNotFound:  # gone, or moved: the next sync tells which, and keeps its identity
@@ -212,6 +211,13 @@ class NoteService:
         except Exception:  # noqa: BLE001  (the boundary of a background task: logged)
             logger.exception("{} was read, but not indexed", path)
         return None
+
+    async def _unknown(self, name: str) -> tuple[NoteRef, ReadNote] | None:
+        """A note that the index does not know yet, named by its path."""
+        if (path := await asyncio.to_thread(self._path_on_disk, name)) is None:
+            return None
+        note = await asyncio.to_thread(self._indexing.load, path)
+        return await self._indexing.bring_in(note, _both)
 
     def _path_on_disk(self, name: str) -> NotePath | None:
         """The path of a file that the index does not know yet, when the name is literally its path."""
@@ -301,7 +307,12 @@ class NoteService:
             NoteNotFound, AmbiguousName, FileProblem, ReadOnly: nothing was deleted.
             NotIndexed: the file is gone, the index will follow.
         """
-        ref = await self._store.read(lambda tx: find_note(tx, name, exact=True))
+        try:
+            ref = await self._store.read(lambda tx: find_note(tx, name, exact=True))
+        except NoteNotFound:
+            if (found := await self._unknown(name)) is None:
+                raise
+            ref, _ = found
         await self._changed(self._changes.delete, ref.file_path, by=by)
 
         def forget(tx: Tx) -> list[IncomingRelation]:
