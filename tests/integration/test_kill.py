@@ -30,7 +30,7 @@ SOAK = bool(os.environ.get("MEMORANDA_SOAK"))
 ROUNDS = 100 if SOAK else 12
 NOTES = 400
 PROGRAM = (
-    "from memoranda.sync import work; work.BATCH_FILES = 40; "
+    "from memoranda.sync import work; work.BATCH_FILES = work.SMALL_BATCH_FILES = 40; "
     "from memoranda.cli.main import main; main()"
 )
 """The command, with batches so small that many kills come between two of them."""

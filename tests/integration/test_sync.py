@@ -334,6 +334,7 @@ async def test_a_note_that_spoils_its_batch_costs_only_itself(make_index):
 
 async def test_several_batches_end_with_every_link_resolved(index, monkeypatch):
     monkeypatch.setattr("memoranda.sync.work.BATCH_FILES", 3)
+    monkeypatch.setattr("memoranda.sync.work.SMALL_BATCH_FILES", 3)
     for i in range(10):
         index.write(f"n{i}.md", f"to [[n{(i + 1) % 10}]] and [[n{(i + 7) % 10}]]\n")
     seen: list[tuple[int, int]] = []
@@ -574,3 +575,23 @@ def test_every_note_of_a_real_vault_is_an_entity_and_untouched(make_index, share
     assert {path for (path,) in index.rows("SELECT file_path FROM entity")} == expected
     assert index.rows("SELECT count(*) FROM entity WHERE permalink = ''") == [(0,)]
     assert tree_hash(root) == before
+
+
+async def test_an_index_in_use_is_changed_in_small_steps(index, monkeypatch):
+    monkeypatch.setattr("memoranda.sync.work.SMALL_BATCH_FILES", 2)
+    sizes: list[int] = []
+    real = index.entities.index_many
+
+    async def counted(notes, **how):
+        sizes.append(len(notes))
+        return await real(notes, **how)
+
+    monkeypatch.setattr(index.entities, "index_many", counted)
+    for number in range(5):
+        index.write(f"a{number}.md", "a\n")
+    await index.sync.full_sync()
+    assert sizes == [5]
+    for number in range(5):
+        index.write(f"b{number}.md", "b\n")
+    await index.sync.full_sync()
+    assert sizes == [5, 2, 2, 1]

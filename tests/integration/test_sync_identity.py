@@ -78,6 +78,7 @@ async def test_files_that_change_places_take_their_notes_along(index, how):
 @pytest.mark.parametrize("ring", [False, True])
 async def test_a_long_row_of_renames_in_small_batches_keeps_every_note(index, monkeypatch, ring):
     monkeypatch.setattr("memoranda.sync.work.BATCH_FILES", 3)
+    monkeypatch.setattr("memoranda.sync.work.SMALL_BATCH_FILES", 3)
     for i in range(12):
         index.write(f"{i:02}.md", f"text {i}\n")
     await index.sync.full_sync()
@@ -238,7 +239,8 @@ async def test_a_rename_between_two_looks_keeps_the_note(index, monkeypatch):
 
 
 async def test_more_deletions_than_a_batch_holds_leave_no_link_behind(index, monkeypatch):
-    monkeypatch.setattr(sync_service, "BATCH_FILES", 3)
+    monkeypatch.setattr("memoranda.sync.work.BATCH_FILES", 3)
+    monkeypatch.setattr("memoranda.sync.work.SMALL_BATCH_FILES", 3)
     for i in range(10):
         index.write(f"gone/{i}.md", f"number {i}\n")
     index.write("stays.md", "".join(f"[[{i}]] " for i in range(10)))

@@ -123,6 +123,7 @@ async def test_a_file_that_cannot_be_read_is_written_down_once(index, monkeypatc
 
 async def test_a_sync_that_is_cancelled_goes_on_where_it_stopped(index, make_index, monkeypatch):
     monkeypatch.setattr("memoranda.sync.work.BATCH_FILES", 4)
+    monkeypatch.setattr("memoranda.sync.work.SMALL_BATCH_FILES", 4)
     for i in range(20):
         index.write(f"{i}.md", f"text {i} to [[{(i + 7) % 20}]]\n- [fact] {i}\n")
     steps: list[int] = []
@@ -146,6 +147,7 @@ async def test_a_sync_that_is_cancelled_goes_on_where_it_stopped(index, make_ind
 
 async def test_progress_says_how_fast_and_how_long(index, monkeypatch):
     monkeypatch.setattr("memoranda.sync.work.BATCH_FILES", 4)
+    monkeypatch.setattr("memoranda.sync.work.SMALL_BATCH_FILES", 4)
     for i in range(10):
         index.write(f"{i}.md", "text\n")
     steps = []

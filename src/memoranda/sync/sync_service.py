@@ -59,7 +59,13 @@ from memoranda.sync.reading import (
 )
 from memoranda.sync.reading_pool import ReadingPool
 from memoranda.sync.tally import Tally, Warnings
-from memoranda.sync.work import BATCH_FILES, Work, batches, unquestioned, work_of
+from memoranda.sync.work import (
+    Work,
+    batches,
+    most_files,
+    unquestioned,
+    work_of,
+)
 
 INDEX_VERSION = 1000 * PARSER_VERSION + ITEMS_VERSION
 """What the index is made with; an index of an older one is read again whole, a newer one is left."""
@@ -71,13 +77,14 @@ LET_IN_S = 0.12
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a sync is about to do."""
+    """What a sync is about to do; `is_in_use`: the index has notes that are asked for meanwhile."""
 
     scan: Scan
     changes: tuple[Change, ...]
     work: Sequence[Work]
     left_out: Sequence[KnownFile]
     verdict: Verdict
+    is_in_use: bool
     is_whole: bool = True
 
     @property
@@ -195,7 +202,9 @@ class SyncService:
             read = await asyncio.to_thread(checksums, self._files, delta.unread)
             found = changes(delta, read)
             stands = Verdict((), (), memory.hold, memory.root)
-            plan = _Plan(scan, found, work_of(found), delta.left_out, stands, is_whole=False)
+            plan = _Plan(
+                scan, found, work_of(found), delta.left_out, stands, is_in_use=True, is_whole=False
+            )
             return await self._carry_out(plan, memory, _silent, started)
 
     async def _carry_out(
@@ -268,7 +277,7 @@ class SyncService:
         work = work_of(found)
         if verify:
             work += unquestioned(scan, {file.path: file for file in memory.files}, work)
-        return _Plan(scan, found, work, delta.left_out, verdict)
+        return _Plan(scan, found, work, delta.left_out, verdict, is_in_use=bool(memory.files))
 
     async def _relatives(self, delta: Delta) -> set[tuple[int, NotePath]]:
         pairs = delta.maybe_kin
@@ -282,10 +291,11 @@ class SyncService:
 
     async def _apply(self, plan: _Plan, tally: Tally, progress: ProgressSink) -> None:
         """Read and write batch after batch; deletions go with the last one, unless they are many."""
-        parts = list(batches(plan.work)) or [[]]
+        most = most_files(is_in_use=plan.is_in_use)
+        parts = list(batches(plan.work, most)) or [[]]
         gone = plan.gone
-        last = gone[:BATCH_FILES]
-        for chunk in in_chunks(gone[BATCH_FILES:], BATCH_FILES):
+        last = gone[:most]
+        for chunk in in_chunks(gone[most:], most):
             await self._entities.index_many([], deleted=chunk, resolve=False)
         is_one = len(parts) == 1 and len(last) == len(gone)
         total, done = len(plan.work), 0

@@ -21,6 +21,9 @@ from memoranda.sync.breaker import is_tripped
 from memoranda.sync.reading import ReadTask
 
 BATCH_FILES = 1000
+SMALL_BATCH_FILES = 200
+"""Of an index that is in use: a tool that writes waits for the transaction of a batch."""
+
 BATCH_BYTES = 8 * 1024 * 1024
 _MOST_IN_A_RING = 4 * BATCH_FILES
 
@@ -78,12 +81,17 @@ def unquestioned(
     ]
 
 
-def batches(work: Iterable[Work]) -> Iterator[list[Work]]:
+def most_files(*, is_in_use: bool) -> int:
+    """How many files a batch has at most; `is_in_use`: the index has notes already."""
+    return SMALL_BATCH_FILES if is_in_use else BATCH_FILES
+
+
+def batches(work: Iterable[Work], most_files: int) -> Iterator[list[Work]]:
     """Bounded by files and by bytes; at least one file each. A ring of moves stays together."""
     batch: list[Work] = []
     size = 0
     for one in work:
-        is_full = len(batch) >= BATCH_FILES or size + one.state.size > BATCH_BYTES
+        is_full = len(batch) >= most_files or size + one.state.size > BATCH_BYTES
         if batch and is_full and not (_follows(batch[-1], one) and len(batch) < _MOST_IN_A_RING):
             yield batch
             batch, size = [], 0

@@ -18,12 +18,11 @@ def known(path: str, ctime: int = 1) -> KnownFile:
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(module, "BATCH_FILES", 3)
     monkeypatch.setattr(module, "BATCH_BYTES", 10)
 
 
 def paths(work: list[Work]) -> list[list[str]]:
-    return [[one.state.path for one in batch] for batch in batches(work)]
+    return [[one.state.path for one in batch] for batch in batches(work, 3)]
 
 
 def test_a_batch_is_bounded_by_files_and_bytes():
@@ -38,13 +37,13 @@ def test_files_that_change_places_are_one_batch():
     [batch] = paths(ring)
     assert len(batch) == 5
     apart = [Work(state(after), known(before)) for before, after in ("vw", "tu", "rs", "pq")]
-    assert [len(batch) for batch in batches(apart)] == [3, 1]
+    assert [len(batch) for batch in batches(apart, 3)] == [3, 1]
 
 
 def test_a_long_ring_is_cut(monkeypatch):
     monkeypatch.setattr(module, "_MOST_IN_A_RING", 4)
     ring = [Work(state(after), known(before)) for before, after in ("ea", "de", "cd", "bc", "ab")]
-    assert [len(batch) for batch in batches(ring)] == [4, 1]
+    assert [len(batch) for batch in batches(ring, 3)] == [4, 1]
 
 
 def test_only_what_is_remembered_at_this_path_may_be_the_same():
