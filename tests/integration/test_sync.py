@@ -577,7 +577,7 @@ def test_every_note_of_a_real_vault_is_an_entity_and_untouched(make_index, share
     assert tree_hash(root) == before
 
 
-async def test_an_index_in_use_is_changed_in_small_steps(index, monkeypatch):
+async def test_an_index_in_use_is_changed_in_small_steps(settled, index, monkeypatch):
     monkeypatch.setattr("memoranda.sync.work.SMALL_BATCH_FILES", 2)
     sizes: list[int] = []
     real = index.entities.index_many
