@@ -194,6 +194,64 @@ def test_a_lock_file_that_was_taken_away_is_noticed(folder):
     other.release()
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_lock_file_that_was_renamed_is_lost_as_well(folder, replaced):
+    one, other = lease_in(folder), lease_in(folder)
+    one.acquire()
+    (folder / "leader.lock").rename(folder / "x.lock")
+    if replaced:
+        assert other.acquire()
+    assert one.is_lost()
+    one.release()
+    assert (other.leader() is not None) is replaced
+    other.release()
+
+
+@pytest.mark.parametrize("said", ["{", '{"pid": 1}', ""])
+def test_a_leader_repairs_what_others_did_to_its_words(folder, said):
+    one, other = lease_in(folder), lease_in(folder)
+    one.acquire()
+    one.say(SYNC, WATCH)
+    (folder / "leader.json").write_text(said)
+    one.say(SYNC, WATCH)
+    assert other.leader().sync == SYNC
+    one.release()
+
+
+def test_a_leader_that_lost_its_lock_takes_its_words_along(folder):
+    one, other = lease_in(folder), lease_in(folder)
+    one.acquire()
+    (folder / "leader.lock").unlink()
+    one.release()
+    assert other.leader() is None
+
+
+def test_what_cannot_be_said_any_more_is_taken_back(folder):
+    one, other = lease_in(folder), lease_in(folder)
+    one.acquire()
+    one.hush()
+    assert other.leader() is None
+    one.say(SYNC, WATCH)
+    assert other.leader().sync == SYNC
+    one.release()
+
+
+@pytest.mark.parametrize("pid", [2**40, 2**70, -(2**70)])
+def test_a_number_that_is_no_process_is_not_alive(folder, pid):
+    one = lease_in(folder)
+    one.acquire()
+    place = folder / "leader.json"
+    place.write_text(json.dumps(json.loads(place.read_bytes()) | {"pid": pid}))
+    assert not lease_in(folder).leader().is_alive
+    one.release()
+
+
+def test_words_without_an_end_are_no_leader(folder):
+    folder.mkdir()
+    (folder / "leader.json").write_text("[" * 100_000)
+    assert lease_in(folder).leader() is None
+
+
 def test_files_are_private(folder):
     one = lease_in(folder)
     one.acquire()

@@ -430,3 +430,19 @@ def test_changes_of_notes_need_no_index(tmp_path: Path) -> None:
     assert again.state == put.state
     assert [change.kind for change in store.changes()] == [ChangeKind.CREATED]
     store.close()
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "circle"])
+@pytest.mark.parametrize("overwrite", [False, True])
+async def test_what_is_no_file_is_not_written_and_leaves_no_record(index, kind, overwrite):
+    place = index.root / "odd.md"
+    match kind:
+        case "folder":
+            place.mkdir()
+        case "pipe":
+            os.mkfifo(place)
+        case _:
+            place.symlink_to("odd.md")
+    with pytest.raises(FileProblem, match="not a regular file"):
+        await index.notes.write(title="odd", content="x", overwrite=overwrite)
+    assert index.history.changes() == []

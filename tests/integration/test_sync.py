@@ -595,3 +595,18 @@ async def test_an_index_in_use_is_changed_in_small_steps(settled, index, monkeyp
         index.write(f"b{number}.md", "b\n")
     await index.sync.full_sync()
     assert sizes == [5, 2, 2, 1]
+
+
+async def test_a_huge_file_is_named_and_holds_up_nothing(index, monkeypatch):
+    monkeypatch.setattr("memoranda.files.reading.MAX_NOTE_BYTES", 1000)
+    monkeypatch.setattr("memoranda.files.file_service.MAX_NOTE_BYTES", 1000)
+    index.write("a.md", "a\n")
+    index.write("huge.md", b"")
+    os.truncate(index.root / "huge.md", 1001)
+    report = await index.sync.full_sync()
+    assert report.new_files == ("a.md",)
+    (failure,) = report.failures
+    assert (failure.path, failure.kind) == ("huge.md", FailureKind.IO)
+    assert "larger than" in failure.reason
+    index.write("huge.md", "small now\n")
+    assert (await index.sync.full_sync()).new_files == ("huge.md",)

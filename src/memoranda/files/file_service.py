@@ -44,7 +44,7 @@ from memoranda.files.atomic import (
 )
 from memoranda.files.ignore_files import ignoring_rule
 from memoranda.files.locks import LOCK_TIMEOUT_S, exclusive
-from memoranda.files.reading import NoteReader, read_once
+from memoranda.files.reading import MAX_NOTE_BYTES, NoteReader, read_once
 from memoranda.files.scan import is_note_path
 from memoranda.files.state import state_of
 from memoranda.model.address import NotePath
@@ -150,6 +150,18 @@ class FileService:
             return self.read(path)[0]
         except NoteNotFound:
             return None
+
+    def require_no_other_kind(self, path: NotePath) -> None:
+        """Raises FileProblem when a folder, a pipe or a link in a circle has the name of a note."""
+        real = self.resolve(path)
+        try:
+            is_other = not stat.S_ISREG(real.stat().st_mode)
+        except OSError as error:
+            is_other = error.errno == errno.ELOOP
+        if is_other:
+            raise FileProblem(
+                path, f"{path} is not a regular file", hint="Choose another title or folder."
+            )
 
     def reader(self) -> NoteReader:
         """Reads many notes in a row, cheaper than `read`. For one batch of a sync."""
@@ -316,6 +328,12 @@ class FileService:
                 data, before, after = read_once(real, flags)
                 if not stat.S_ISREG(before.st_mode):
                     raise FileProblem(path, f"{path} is not a regular file")
+                if before.st_size > MAX_NOTE_BYTES:
+                    raise FileProblem(
+                        path,
+                        f"{path} is larger than {MAX_NOTE_BYTES >> 20} MiB",
+                        hint="Split it, or name it in a .bmignore file.",
+                    )
                 if (
                     before.st_mtime_ns == after.st_mtime_ns
                     and before.st_size == after.st_size == len(data)

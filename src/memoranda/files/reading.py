@@ -39,13 +39,17 @@ class NoteReader:
         return self._read(path, f"{real}/{name}", flags=os.O_NOFOLLOW)
 
 
+MAX_NOTE_BYTES = 64 * 1024 * 1024
+"""What is larger was not written by a person: it would hold up all other notes, and fill the memory."""
+
+
 def read_once(real: str, flags: int) -> tuple[bytes, os.stat_result, os.stat_result]:
-    """The bytes, with the state before and after; no bytes of what is no regular file."""
+    """The bytes, with the state before and after; no bytes of what is no regular file, or too large."""
     # Without O_NONBLOCK the opening of a named pipe would wait for a writer for ever.
     fd = os.open(real, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
     try:
         before = os.fstat(fd)
-        if not stat.S_ISREG(before.st_mode):
+        if not stat.S_ISREG(before.st_mode) or before.st_size > MAX_NOTE_BYTES:
             return b"", before, before
         data = os.read(fd, before.st_size + 1)
         if len(data) != before.st_size:  # it changes, or the system gives it in pieces

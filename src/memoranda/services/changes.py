@@ -71,6 +71,7 @@ class NoteChanges:
             if not self._files.exists(path):
                 if expected is not None:
                     raise NoteNotFound(path)
+                self._files.require_no_other_kind(path)
                 return Changed(None, text, data, self._write(path, None, data, by), True)
             if not replace:
                 raise NoteExists(path)

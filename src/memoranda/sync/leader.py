@@ -147,6 +147,7 @@ class Leader:
                     self._lease.say(state, self.watch.state)
                     trouble = ""
                 except OSError as error:  # the others then look for themselves
+                    self._lease.hush()
                     if trouble != str(error):
                         trouble = str(error)
                         logger.warning(

@@ -27,6 +27,7 @@ ALIVE_S = 20.0
 """A heartbeat that is older is no sign of life."""
 
 _EVENTS_TOLD = 20
+_NOT_UNDERSTOOD = (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Lease:
         self._held: int | None = None
         self._itself: Itself | None = None
         self._said = b""
+        self._written: tuple[int, int] | None = None
         self._read_at: tuple[int, int] | None = None
         self._other: LeaderState | None = None
 
@@ -86,8 +88,16 @@ class Lease:
         return True
 
     def is_lost(self) -> bool:
-        """Whether the lock file was taken away under a leader: another may lead by now."""
-        return self._held is not None and not os.fstat(self._held).st_nlink
+        """Whether the lock file was taken away under a leader, or another is in its place."""
+        if self._held is None:
+            return False
+        mine = os.fstat(self._held)
+        try:
+            return not os.path.samestat(mine, (self._folder / LOCK_FILE).stat())
+        except FileNotFoundError:
+            return True
+        except OSError:  # nobody can know, and nobody else can lead
+            return not mine.st_nlink
 
     def say(self, sync: SyncState, watch: WatchState) -> None:
         """Tell the others how things stand, and that this process lives; for the leader alone.
@@ -98,28 +108,37 @@ class Lease:
         assert self._itself is not None  # noqa: S101  (for the leader alone)
         said = json.dumps(_told(self._itself, sync, watch), ensure_ascii=False).encode()
         place = self._folder / STATE_FILE
-        if said == self._said:
-            try:
-                os.utime(place)
-                return
-            except FileNotFoundError:
-                pass
+        if said == self._said and self._is_mine():
+            os.utime(place)
+            return
         temp = place.with_name(f"{STATE_FILE}.{os.getpid()}.tmp")
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with open(fd, "wb") as file:  # noqa: PTH123 - a short write is none: it raises
             file.write(said)
         temp.replace(place)
-        self._said = said
+        self._said, self._written = said, _which(place)
+
+    def hush(self) -> None:
+        """Take back what was said last, which is not true any more; needs no space on the disk."""
+        self._written = None
+        with contextlib.suppress(OSError):
+            (self._folder / STATE_FILE).unlink()
+
+    def _is_mine(self) -> bool:
+        """Whether what was said last is there still, as it was written."""
+        try:
+            return self._written is not None and self._written == _which(self._folder / STATE_FILE)
+        except OSError:
+            return False
 
     def release(self) -> None:
         """Lead no more; idempotent."""
         if self._held is None:
             return
-        if not self.is_lost():
-            with contextlib.suppress(OSError):  # it is a stale file then, without a sign of life
-                (self._folder / STATE_FILE).unlink()
+        if self._is_mine() or not self.is_lost():
+            self.hush()
         held, self._held = self._held, None
-        self._said = b""
+        self._said, self._written = b"", None
         give_back(held)
 
     def leader(self) -> LeaderState | None:
@@ -135,7 +154,7 @@ class Lease:
             self._read_at = stamp
             try:
                 self._other = _heard(json.loads(place.read_bytes()), status.st_mtime)
-            except (OSError, ValueError, KeyError, TypeError):  # cut, or of another version
+            except _NOT_UNDERSTOOD:  # cut, or of another version
                 self._other = None
         if self._other is None:
             return None
@@ -233,4 +252,11 @@ def _is_there(pid: int) -> bool:
         return False
     except PermissionError:
         return True
+    except OverflowError:  # no system counts so far
+        return False
     return True
+
+
+def _which(file: Path) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_ino, status.st_size
