@@ -57,7 +57,7 @@ class Container:
                 f"The database backend {settings.database_backend!r} is not supported yet",
                 hint='Set database_backend to "sqlite".',
             )
-        logger.info("Embedding provider: none in this version; searches are full-text")
+        logger.debug("Embedding provider: none in this version; searches are full-text")
         return cls(ProjectRegistry(settings, config_file()), clock or SystemClock())
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import pty
@@ -10,8 +11,10 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli
@@ -22,7 +25,7 @@ from memoranda.files.clock import SystemClock
 from memoranda.files.file_service import checksum
 from memoranda.history.store import HistoryStore
 from memoranda.model.address import NotePath
-from memoranda.model.history import Author, HistoryLimits
+from memoranda.model.history import Author, HistoryLimits, Purged
 
 OLD = "# Compost\n\nTurn the heap.\n"
 NEW = "# Compost\n\nTurn the heap every day.\n"
@@ -68,7 +71,7 @@ def change(ready: Cli, notes: Path) -> Changing:
 def test_without_changes_it_says_so_and_makes_nothing(ready: Cli, home: Path) -> None:
     done = ready("history", "list")
     assert done.code == 0
-    assert done.out == "No change is recorded for my notes: no tool has changed a note yet.\n"
+    assert done.out == "No change is recorded for my notes.\n"
     assert ready("history", "list", "--json").json == {
         "project": "my notes",
         "changes": [],
@@ -162,13 +165,45 @@ def test_a_change_is_shown_with_its_difference(ready: Cli, change: Changing, not
     assert "  what      updated\n  note      garden/Compost.md\n" in text
     assert "  by        claude-code 2.1 with edit_note\n" in text
     assert f"  before    {len(OLD)} bytes, {checksum(OLD.encode())[:12]}\n" in text
-    run = command_line("history", "show", "1", "--before", project="my notes")
-    note = f"{notes}/garden/Compost.md"
-    assert f"  restore   {run} > '{note}.before' && mv '{note}.before' '{note}'\n" in text
+    words = ("--before", "--output", f"{notes}/garden/Compost.md", "--force")
+    run = command_line("history", "show", "1", *words, project="my notes")
+    assert f"  restore   {run}\n" in text
     assert text.endswith("-Turn the heap.\n+Turn the heap every day.\n")
     shown = ready("history", "show", 1, "--json").json
     assert "-Turn the heap.\n+Turn the heap every day.\n" in shown["diff"]
     assert (shown["id"], shown["project"]) == (1, "my notes")
+
+
+def test_that_the_note_was_changed_since_is_said_before_the_way_to_restore(
+    ready: Cli, change: Changing, notes: Path
+) -> None:
+    change(OLD, NEW)
+    warning = (
+        "  now       the note has been changed since; this line puts all of that back too, and what "
+        "was not written by a tool is kept nowhere: copy the note first\n  restore   "
+    )
+    note = notes / "garden" / "Compost.md"
+    note.write_text(f"{NEW}More by hand.\n")
+    assert warning in ready("history", "show", 1).out
+    assert ready("history", "show", 1, "--json").json["is_changed_since"] is True
+    note.write_text(NEW)
+    assert "  now  " not in ready("history", "show", 1).out
+    assert ready("history", "show", 1, "--json").json["is_changed_since"] is False
+    note.write_text(OLD)
+    assert "  now  " not in ready("history", "show", 1).out, "it was put back already"
+    note.unlink()
+    text = ready("history", "show", 1).out
+    assert "  now  " not in text
+    assert "--force" not in text, "a note that comes meanwhile is not replaced"
+
+
+def test_a_note_that_was_made_again_after_its_deletion_is_not_replaced_unsaid(
+    ready: Cli, change: Changing, notes: Path
+) -> None:
+    change(OLD, None)
+    assert "  now  " in ready("history", "show", 1).out
+    (notes / "garden" / "Compost.md").unlink()
+    assert "  now  " not in ready("history", "show", 1).out
 
 
 @pytest.mark.parametrize(("before", "after", "sign"), [(None, OLD, "+"), (OLD, None, "-")])
@@ -193,10 +228,131 @@ def test_the_hint_to_restore_does_what_it_says(
     done = subprocess.run(hint, shell=True, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert note.read_bytes() == old
+    assert sorted(note.parent.iterdir()) == [note, note.with_name("Garden beds.md")]
     note.write_bytes(b"spoiled")
     ready("history", "purge", "--all", "--yes")
     assert subprocess.run(hint, shell=True, capture_output=True).returncode == 1
     assert note.read_bytes() == b"spoiled", "what is there is not lost for nothing"
+
+
+def hint_to_restore(text: str) -> str:
+    (hint,) = re.findall(r"^  restore   (.*)$", text, re.MULTILINE)
+    return str(hint)
+
+
+def test_the_hint_to_restore_brings_back_a_folder(
+    ready: Cli, change: Changing, notes: Path
+) -> None:
+    change(OLD, None, "gone/it's here/a.md")
+    hint = hint_to_restore(ready("history", "show", 1).out)
+    done = subprocess.run(hint, shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (notes / "gone" / "it's here" / "a.md").read_text() == OLD
+    again = subprocess.run(hint, shell=True, capture_output=True, text=True)
+    assert again.returncode == 1
+    assert "is there already\nhint: Give --force to replace it." in again.stderr
+
+
+def test_a_note_that_is_put_back_keeps_its_mode_and_its_link(
+    ready: Cli, change: Changing, notes: Path, tmp_path: Path
+) -> None:
+    change(OLD, NEW)
+    real, note = tmp_path / "real.md", notes / "garden" / "Compost.md"
+    real.write_text(NEW)
+    real.chmod(0o640)
+    note.unlink()
+    note.symlink_to(real)
+    done = ready("history", "show", 1, "--before", "--output", note, "--force")
+    said = f"Wrote garden/Compost.md as it was before change 1 to {real} ({len(OLD)} bytes).\n"
+    assert (done.code, done.out) == (0, said)
+    assert note.is_symlink()
+    assert real.read_text() == OLD
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_is_written_only_when_it_may_and_whole(
+    ready: Cli, change: Changing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(OLD, NEW)
+    file = tmp_path / "new folder" / "a.md"
+    data = ready("history", "show", 1, "--after", "-o", file, "--json").json
+    assert data == {
+        "id": 1,
+        "file_path": "garden/Compost.md",
+        "side": "after",
+        "output": str(file),
+        "bytes": len(NEW),
+    }
+    refused = ready("history", "show", 1, "--before", "-o", file)
+    assert (refused.code, file.read_text()) == (1, NEW)
+    folder = ready("history", "show", 1, "--before", "-o", tmp_path, "--force")
+    assert (folder.code, "is not a file" in folder.err) == (1, True)
+
+    def full(_fd: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert "The disk is full" in ready("history", "show", 1, "--before", "-o", file, "--force").err
+    assert [each.name for each in file.parent.iterdir()] == ["a.md"]
+    assert file.read_text() == NEW
+    other = tmp_path / "other folder" / "a.md"
+    assert ready("history", "show", 1, "--before", "-o", other).code == 1
+    assert not other.parent.exists()
+
+
+def test_a_file_that_comes_meanwhile_is_not_replaced(
+    ready: Cli, change: Changing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(OLD, NEW)
+    file = tmp_path / "a.md"
+    fsync = os.fsync
+
+    def slow(fd: int) -> None:
+        file.write_text("by another")
+        fsync(fd)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    done = ready("history", "show", 1, "--before", "-o", file)
+    assert (done.code, "is there already" in done.err) == (1, True)
+    assert file.read_text() == "by another"
+    assert not list(tmp_path.glob(".*.tmp"))
+
+
+def test_where_no_file_can_be_written_is_said(ready: Cli, change: Changing, notes: Path) -> None:
+    change(OLD, NEW)
+    below = notes / "Garden diary.md" / "a.md"
+    done = ready("history", "show", 1, "--before", "-o", below)
+    assert done.code == 1
+    assert f"error: {below} cannot be written: Not a directory\n" in done.err
+
+
+def test_the_list_takes_a_note_as_people_name_it_and_folders(
+    ready: Cli, change: Changing, notes: Path
+) -> None:
+    for path in ("garden/Garden beds.md", "garden/deep/Pond.md", "garden.md", "garden-2/x.md"):
+        change(None, "text", path)
+
+    def paths(path: object) -> list[str]:
+        found = ready("history", "list", "--json", path).json
+        return [each["file_path"] for each in reversed(found["changes"])]
+
+    beds, pond, garden, other = paths(".")
+    assert paths("garden/Garden beds") == paths("garden/garden-beds") == [beds]
+    assert paths(notes / "garden" / "Garden beds.md") == [beds]
+    assert paths("garden/deep") == paths("garden/deep/") == paths("Garden/Deep") == [pond]
+    assert paths("garden") == [beds, pond, garden]
+    assert paths("garden.md") == [garden]
+    assert paths("garden/Deep/none") == []
+    assert other == "garden-2/x.md"
+
+
+def test_a_note_that_the_history_does_not_know_may_have_had_another_name(
+    ready: Cli, change: Changing
+) -> None:
+    change(OLD, NEW)
+    old_path = "hint: The history knows a note by the path it had; after a rename look for the old"
+    assert ready("history", "list", "c.md").err.startswith(old_path)
+    assert ready("history", "list", "garden", "--client", "nobody").err == ""
 
 
 @pytest.mark.parametrize("data", [b"", b"no end", b"\0\xff binary \r\n", "\ufeffBOM\r\n".encode()])
@@ -239,6 +395,9 @@ def test_the_json_of_bytes_is_text_or_base64(ready: Cli, change: Changing) -> No
         (["show", "1", "--before"], 1, "There was no file"),
         (["show", "1", "--before", "--after"], 2, "not both"),
         (["show", "x"], 2, "whole number"),
+        (["show", "1", "--output", "x"], 2, "give --before or --after as well"),
+        (["show", "1", "--before", "--output", " "], 2, "name a file"),
+        (["show", "1", "--before", "--force"], 2, "it is for --output"),
         (["show"], 2, "Missing argument"),
         (["list", "--since", "never"], 1, "--since 'never' is not a time"),
         (["list", "--limit", "0"], 2, "at least 1"),
@@ -267,11 +426,27 @@ def test_a_purge_deletes_everything_or_what_is_old(ready: Cli, change: Changing)
     change("2", "3")
     done = ready("history", "purge", "--older-than", "30", "--yes")
     assert done.code == 0
-    assert done.out.startswith("Deleted 1 change of my notes (")
-    assert done.out.endswith(" freed), 2 are left.\n")
+    assert done.out.startswith("Deleted 1 change of my notes")
+    assert done.out.endswith(", 2 are left.\n")
     data = ready("history", "purge", "--all", "--yes", "--json").json
     assert (data["deleted_changes"], data["left_changes"]) == (2, 0)
     assert ready("history", "list", "--json").json["changes"] == []
+    assert ready("history", "list").out == "No change is recorded for my notes.\n"
+
+
+@pytest.mark.parametrize(("freed", "said"), [(0, ""), (512, " (512 bytes freed)")])
+def test_a_purge_says_what_it_freed_if_it_did(
+    ready: Cli, change: Changing, monkeypatch: pytest.MonkeyPatch, freed: int, said: str
+) -> None:
+    change(OLD, NEW)
+    purge = HistoryStore.purge
+
+    def purged(self: HistoryStore, **how: Any) -> Purged:
+        return replace(purge(self, **how), freed_bytes=freed)
+
+    monkeypatch.setattr(HistoryStore, "purge", purged)
+    done = ready("history", "purge", "--all", "--yes")
+    assert done.out == f"Deleted 1 change of my notes{said}, 0 are left.\n"
 
 
 def test_a_purge_with_nothing_to_delete_does_not_ask(ready: Cli, change: Changing) -> None:

@@ -150,3 +150,31 @@ def test_what_the_server_has_not_seen_yet_needs_no_command(
     lease.say(SyncState(SyncPhase.FAILED, last_error="no"), WATCH)
     run = command_line("sync", project="my notes")
     assert f"behind    the folder has 5 notes; run: {run}" in ready("status").out
+
+
+def test_a_server_that_watches_nothing_is_said(ready: Cli, lease: Lease) -> None:
+    lease.say(READY, WatchState(WatchMode.OFF, "switched off in the configuration", synced_files=3))
+    assert live(ready("status").out)[1] == (
+        "watching  off (set so in the configuration): tools look at the folder when they are called"
+    )
+
+
+@pytest.mark.parametrize("option", [(), ("--skipped",)])
+def test_what_to_do_about_a_missing_folder_is_said(
+    ready: Cli, notes: Path, option: tuple[str, ...]
+) -> None:
+    notes.rename(notes.with_name("away"))
+    text = ready("status", *option).out
+    assert f"error     The project's folder {notes} is not there: connect the drive or put" in text
+    (project,) = ready("status", "--json").json["projects"]
+    assert project["folder_hint"].startswith("Connect the drive or put the folder back")
+
+
+def test_a_project_that_is_added_while_a_server_runs_needs_no_command(
+    ready: Cli, lease: Lease, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    said = ready("project", "add", "other", tmp_path / "other").out
+    assert "The server that runs indexes it within seconds; to wait for that, run: " in said
+    lease.release()
+    assert "\nIndex it with: " in ready("project", "add", "other", tmp_path / "other").out

@@ -70,7 +70,7 @@ def test_the_reason_is_that_of_now(ready: Cli, notes: Path, tmp_path: Path) -> N
     ready("sync")
     (notes / "new.md").write_text("new\n")
     outcome = ready("sync")
-    assert "4 of 4 notes are missing" in outcome.out
+    assert "kept      4 of 4 notes although their files are missing; put" in outcome.out
     assert "is empty" not in outcome.out
 
 

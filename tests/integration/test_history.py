@@ -212,14 +212,14 @@ def test_changes_are_found_by_file_client_and_time(world: World) -> None:
         world.write(str(number).encode(), NotePath(f"{number % 3}.md"), by=by)
     find = world.store.changes
     assert [change.change_id for change in find()] == [6, 5, 4, 3, 2, 1]
-    assert [change.change_id for change in find(path=NotePath("1.md"))] == [5, 2]
+    assert [change.change_id for change in find(paths=[NotePath("1.md")])] == [5, 2]
     assert [change.change_id for change in find(client="codex")] == [6, 4, 2]
     assert [change.change_id for change in find(limit=2)] == [6, 5]
     assert [change.change_id for change in find(before_id=3)] == [2, 1]
     fifth = world.store.change(5)
     assert fifth is not None
     assert [change.change_id for change in find(since=fifth.at)] == [6, 5]
-    assert find(path=NotePath("1.md"), client="claude", limit=9)[0].change_id == 5
+    assert find(paths=[NotePath("1.md")], client="claude", limit=9)[0].change_id == 5
 
 
 def test_half_characters_in_names_are_no_hindrance(world: World) -> None:

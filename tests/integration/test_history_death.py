@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loguru import logger
 from tests.integration.history_world import NOTE, DrivenClock, World
 
 from memoranda.files.file_service import checksum
@@ -72,7 +73,13 @@ def test_killed_before_the_file_changed_nothing_happened(world: World, kind: str
     die(world, "before the file", kind)
     (pending,) = world.store.pending()
     assert pending.change.state is ChangeState.PENDING
-    assert settle(world.store, world.files) == Settled(dropped=1)
+    lines: list[str] = []
+    sink = logger.add(lines.append, format="{message}")
+    try:
+        assert settle(world.store, world.files) == Settled(dropped=1)
+    finally:
+        logger.remove(sink)
+    assert "Changes that were cut off: 1 had not happened, 0 had, 0 are unsure\n" in lines
     assert world.store.changes() == []
     assert world.store.content(checksum(NEW)) is None
 

@@ -114,7 +114,7 @@ def test_one_bad_page_costs_only_what_is_on_it(world: World, table: str) -> None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(place, "BUSY_TIMEOUT_S", 1.0)
         for number in range(200):
-            world.store.changes(path=NotePath(f"{number}.md"))
+            world.store.changes(paths=[NotePath(f"{number}.md")])
         for number in range(1, 201):
             change = world.store.change(number)
             if change and change.after:

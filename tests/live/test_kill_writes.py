@@ -125,14 +125,14 @@ def assert_history_tells(home: Home, notes: list[Note], shared: SharedNote) -> N
     with closing(HistoryStore(folder, home.root, SystemClock(), HistoryLimits())) as history:
         until(lambda: not history.pending(), "the history has settled what was under way")
         for note in notes:
-            changes = history.changes(path=NotePath(note.path), limit=1_000_000)[::-1]
+            changes = history.changes(paths=[NotePath(note.path)], limit=1_000_000)[::-1]
             told = [(c.author.client, c.author.tool, c.before, c.after) for c in changes]
             assert told == [write.record for write in note.happened]
             assert {change.state for change in changes} <= {ChangeState.DONE}
             if note.happened:
                 last, before = changes[-1], note.happened[-1].before
                 assert (last.before and history.content(last.before)) == before
-        changes = history.changes(path=NotePath(shared.path), limit=1_000_000)[::-1]
+        changes = history.changes(paths=[NotePath(shared.path)], limit=1_000_000)[::-1]
         text = None
         for number, change in enumerate(changes):
             assert change.state is ChangeState.DONE

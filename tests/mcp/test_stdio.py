@@ -209,3 +209,38 @@ def test_initialize_is_answered_before_storage_is_imported(start: Callable[..., 
     with start(command=[sys.executable, "-c", spying]) as wire:
         wire.ask("initialize", HELLO)
         assert wire.process.stderr.readline() == "started with []\n"
+
+
+@pytest.mark.parametrize(
+    ("config", "level", "words"),
+    [
+        ("{ broken", "ERROR", "config.json"),
+        (None, "WARNING", "No project is configured; begin with: memoranda up PATH"),
+        ('{"database_backend": "postgres"}', "ERROR", "'postgres' is not supported yet"),
+    ],
+)
+def test_a_configuration_that_is_of_no_use_is_said_in_the_log_at_the_start(
+    start: Callable[..., Any], project_root: Path, config: str | None, level: str, words: str
+) -> None:
+    file = project_root.parent / "config/config.json"
+    if config is None:
+        file.unlink()
+    else:
+        file.write_text(config, "utf-8")
+    with start() as wire:
+        if config and "postgres" in config:  # this is seen when storage is opened
+            wire.greet()
+            wire.call("list_directory")
+        out, err = wire.process.communicate(timeout=20)
+        assert wire.process.returncode == 0
+        assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
+        log = (project_root.parent / "config/memoranda.log").read_text("utf-8")
+        for text in (err, log):
+            assert [line for line in text.splitlines() if level in line and words in line]
+
+
+def test_a_configuration_that_is_well_needs_no_word(
+    start: Callable[..., Any], project_root: Path
+) -> None:
+    with start() as wire:
+        assert wire.process.communicate(timeout=20) == ("", "")

@@ -31,10 +31,23 @@ async def brought_up_to_date(workspace: Workspace) -> SyncReport | None:
         with progress_bar(workspace.project.name) as progress:
             return await workspace.sync.full_sync(progress=progress)
     except DatabaseBusy:
-        write_note("note: another process is indexing this project; the answer may not be complete")
+        write_note(f"note: {_who_is_in_the_way(workspace)}")
         return None
     except DatabaseDamaged:
         raise
     except (DatabaseProblem, DiskFull) as error:
         write_note(f"note: the index is not brought up to date: {error.message}")
         return None
+
+
+def _who_is_in_the_way(workspace: Workspace) -> str:
+    from memoranda.cli.keeping import is_led
+    from memoranda.config import database_path
+
+    leader = workspace.coordinator.leader
+    if leader is None or leader.is_alive or not is_led(database_path(workspace.project)):
+        return "another process is indexing this project; the answer may not be complete"
+    return (
+        f"process {leader.pid} hangs in the middle of a write, and nothing can be indexed until it "
+        f"ends: kill {leader.pid}"
+    )

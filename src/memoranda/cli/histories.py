@@ -21,7 +21,7 @@ from memoranda.errors import FileProblem, InvalidArgument, ProjectNotFound
 from memoranda.files.clock import SystemClock
 from memoranda.history.store import HistoryStore
 from memoranda.logs import configure_logging
-from memoranda.model.address import NotePath
+from memoranda.model.address import NotePath, declared_permalink, natural_permalink, stem
 from memoranda.model.history import HistoryLimits, RecordedChange
 from memoranda.model.project import Project
 
@@ -73,6 +73,27 @@ def note_path(path: str, history: OpenHistory) -> NotePath:
             if given.is_relative_to(root):
                 return NotePath(given.relative_to(root).as_posix())
     return NotePath(given.as_posix())
+
+
+def recorded_paths(history: OpenHistory, wanted: NotePath) -> tuple[NotePath, ...]:
+    """The notes of the history that a path means, the nearest meaning alone.
+
+    First the path as it is, then without its `.md` or as a folder, then as a permalink of one of these.
+    """
+    known = history.store.paths()
+    if wanted in known:
+        return (wanted,)
+    if wanted == ".":
+        return tuple(known)
+    found = tuple(path for path in known if path == f"{wanted}.md" or path.startswith(f"{wanted}/"))
+    if found or (permalink := declared_permalink(wanted)) is None:
+        return found
+    spelled = {path: natural_permalink(path, stem(path)) for path in known}
+    return tuple(
+        path
+        for path, each in spelled.items()
+        if each == permalink or each.startswith(f"{permalink}/")
+    )
 
 
 def found_change(history: OpenHistory, change_id: int) -> RecordedChange:

@@ -9,7 +9,6 @@ from typing import assert_never
 
 from memoranda.model.live import LeaderState, WatchMode, WatchState
 from memoranda.model.sync import SyncPhase
-from memoranda.model.views import ProjectInfo
 from memoranda.render.live import Onlooker, Skew, heartbeat_age_s, skew
 from memoranda.render.notes import count
 from memoranda.render.state import progress_text
@@ -29,13 +28,13 @@ def onlooker() -> Onlooker:
     return Onlooker(SystemClock().now(), version(), INDEX_VERSION)
 
 
-def is_led(info: ProjectInfo) -> bool:
-    """Whether some process holds the leadership: one that was killed leaves only what it said."""
+def is_led(database: Path) -> bool:
+    """Whether some process leads the project of that index: a killed one leaves only what it said."""
     from filelock import FileLock, Timeout
 
     from memoranda.sync.lease import LOCK_FILE
 
-    place = Path(info.database_path).with_name(LOCK_FILE)
+    place = database.with_name(LOCK_FILE)
     if not place.exists():
         return False
     try:
@@ -58,7 +57,8 @@ def keeping_lines(
         if leader.is_alive
         else f"  live      {named(leader)} leads {started} and gave no sign of life for {age}: it "
         f"hangs or is stopped; end it (process {leader.pid}), and another server takes over; until "
-        "then every server and command looks at the folder itself"
+        "then every server and command looks at the folder itself, unless it was stopped in the middle "
+        "of a write: then nothing can be indexed until it is ended"
     ]
     if (old := _skew_text(leader, me)) is not None:
         lines.append(f"  live      {old}")
@@ -80,9 +80,15 @@ def named(leader: LeaderState) -> str:
     return f"process {leader.pid} (version {leader.version})"
 
 
-def watch_texts(watch: WatchState) -> list[str]:
-    """How changes are noticed, in one phrase, or two if not all are; none while nobody knows."""
-    done = f"; {count(watch.synced_files, 'file')} indexed since" if watch.synced_files else ""
+def watch_texts(watch: WatchState, *, is_counted: bool = True) -> list[str]:
+    """How changes are noticed, in one phrase, or two if not all are; none while nobody knows.
+
+    Args:
+        watch: the watcher.
+        is_counted: say how many files were indexed for it as well.
+    """
+    synced = watch.synced_files if is_counted else 0
+    done = f"; {count(synced, 'file')} indexed since" if synced else ""
     match watch.mode:
         case WatchMode.EVENTS | WatchMode.AUTO:
             texts = [f"{count(watch.folders, 'folder')}, by events{done}"]
@@ -91,7 +97,11 @@ def watch_texts(watch: WatchState) -> list[str]:
             why = f" ({watch.reason})" if watch.reason else ""
             return [f"by polling{why}: the folder is looked at again and again{done}"]
         case WatchMode.OFF:
-            return [f"off: {watch.reason}{done}"] if watch.reason else []
+            if not watch.reason:
+                return []
+            return [
+                "off (set so in the configuration): tools look at the folder when they are called"
+            ]
         case unknown:
             assert_never(unknown)
 

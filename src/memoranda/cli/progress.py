@@ -12,7 +12,7 @@ from memoranda.ports import ProgressSink
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[ProgressSink | None]:
-    """A sink that draws a bar while the block runs; None when stderr is not a terminal."""
+    """A sink that draws a bar once there is something to do; None when stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -28,10 +28,16 @@ def progress_bar(label: str) -> Iterator[ProgressSink | None]:
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None, rate="")
+        task = bar.add_task(label, total=None, rate="", visible=False)
 
         def show(progress: Progress) -> None:
             rate = f"{progress.files_per_s:,.0f} files/s" if progress.files_per_s else ""
-            bar.update(task, completed=progress.done, total=progress.total, rate=rate)
+            bar.update(
+                task,
+                completed=progress.done,
+                total=progress.total,
+                rate=rate,
+                visible=progress.total > 0,
+            )
 
         yield show

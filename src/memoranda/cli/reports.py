@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from memoranda.cli.command_line import command_line
@@ -105,13 +106,16 @@ def held_lines(
     """The notes that are kept although their files are missing, why, and what to do."""
     if not paths:
         return []
-    which = count(len(paths) if total is None else total, "note")
-    files = "its file is" if which == "1 note" else "their files are"
+    number = len(paths) if total is None else total
+    files = "its file is" if number == 1 else "their files are"
+    which, why = count(number, "note"), f": {reason}"
+    if re.fullmatch(rf"{number:,} of [\d,]+ notes are missing", reason):
+        which, why = reason.removesuffix(" are missing"), ""
     kept = f"  kept      {which} although {files} missing"
     if reason:
         command = command_line("sync", "--accept-deletions", project=project)
         kept += (
-            f": {reason}; put the files back, else they leave the index once they are missing for a "
+            f"{why}; put the files back, else they leave the index once they are missing for a "
             f"minute in the same folder; to delete them now, run: {command}"
         )
     else:

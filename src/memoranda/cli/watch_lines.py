@@ -25,7 +25,9 @@ def happening_text(happening: Happening, now: datetime) -> str:
         case Led(leader=leader):
             return f"note: {name}: {_who_leads(leader)}"
         case Watched(watch=watch):
-            return "\n".join(f"note: {name}: watching {text}" for text in watch_texts(watch))
+            return "\n".join(
+                f"note: {name}: watching {text}" for text in watch_texts(watch, is_counted=False)
+            )
         case Synced(report=report, is_first=True):
             return report_text(name, report, details=False)
         case Synced(report=report):
@@ -35,7 +37,7 @@ def happening_text(happening: Happening, now: datetime) -> str:
         case Mended():
             return f"note: {name}: it works again"
         case Dropped():
-            return f"note: {name}: not kept any more, it is no active project now"
+            return f"note: {name}: it is no active project any more; this process leaves it alone"
         case unknown:
             assert_never(unknown)
 

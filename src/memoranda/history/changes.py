@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -142,7 +143,7 @@ def find(conn: sqlite3.Connection, change_id: int) -> RecordedChange | None:
 def newest(
     conn: sqlite3.Connection,
     *,
-    path: NotePath | None,
+    paths: Collection[NotePath] | None,
     client: str | None,
     since: datetime | None,
     before_id: int | None,
@@ -150,7 +151,7 @@ def newest(
 ) -> list[RecordedChange]:
     """The changes that fit, newest first."""
     wanted = {
-        "path = :path": path,
+        "path IN (SELECT value FROM json_each(:paths))": paths,
         "client = :client COLLATE NOCASE": client,
         "at >= :since": None if since is None else microseconds(since),
         "id < :before_id": before_id,
@@ -159,7 +160,7 @@ def newest(
     rows = conn.execute(
         f"SELECT {COLUMNS} FROM change WHERE {where or '1'} ORDER BY id DESC LIMIT :limit",  # noqa: S608  (clauses)
         {
-            "path": path,
+            "paths": None if paths is None else json.dumps(list(paths)),
             "client": None if client is None else storable(client),
             "since": None if since is None else microseconds(since),
             "before_id": before_id,
@@ -167,6 +168,12 @@ def newest(
         },
     )
     return [change for change, _ in _readable(rows)]
+
+
+def paths(conn: sqlite3.Connection) -> list[NotePath]:
+    """The paths of all files that have changes, sorted."""
+    rows = conn.execute("SELECT DISTINCT path FROM change ORDER BY path")
+    return [NotePath(path) for (path,) in rows if isinstance(path, str)]
 
 
 def _readable(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[RecordedChange, Sequence[Any]]]:

@@ -52,7 +52,12 @@ def settle(store: HistoryStore, files: PendingFiles) -> Settled:
         waiting=len(store.pending()) if paths else 0,
     )
     if outcomes:
-        logger.info("Changes in whose middle a process died: {}", settled)
+        logger.info(
+            "Changes that were cut off: {} had not happened, {} had, {} are unsure",
+            settled.dropped,
+            settled.done,
+            settled.unsure,
+        )
     return settled
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -115,7 +115,7 @@ class HistoryStore:
     def changes(
         self,
         *,
-        path: NotePath | None = None,
+        paths: Collection[NotePath] | None = None,
         client: str | None = None,
         since: datetime | None = None,
         before_id: int | None = None,
@@ -124,7 +124,7 @@ class HistoryStore:
         """The changes that fit, newest first.
 
         Args:
-            path: of this file.
+            paths: of these files.
             client: by the client of this name, in any case of letters.
             since: begun then or later; aware.
             before_id: older than this one, to go on where a list ended.
@@ -132,10 +132,14 @@ class HistoryStore:
         """
         return self._file.read(
             lambda conn: changes.newest(
-                conn, path=path, client=client, since=since, before_id=before_id, limit=limit
+                conn, paths=paths, client=client, since=since, before_id=before_id, limit=limit
             ),
             [],
         )
+
+    def paths(self) -> list[NotePath]:
+        """The files that have changes here, sorted."""
+        return self._file.read(changes.paths, [])
 
     def change(self, change_id: int) -> RecordedChange | None:
         """The change of that id, None when there is none (any more)."""

@@ -61,8 +61,10 @@ INSTRUCTIONS = (
 )
 _NAMED_PROJECT_INFO = re.compile(r"memory://@?([^/]+)/project_info")
 _START_DELAY_S = 0.3
-_HEARD_S = 1.0
-"""Between two looks whether somebody still reads the output."""
+_HEARD_S = 0.25
+"""Between two looks whether the client is still there."""
+_IN_ORDER_S = 0.25
+"""So long the transport has for an end in order, after the client has closed our input."""
 _CLOSING_PATIENCE_S = 1.5
 
 
@@ -101,11 +103,11 @@ def run_stdio() -> None:
     joining threads, after the databases are closed. A half-written batch is rolled back by SQLite at
     the next start.
     """
-    output = os.dup(1)  # the transport points 1 elsewhere
+    wires = os.dup(0), os.dup(1)  # the transport points 0 and 1 elsewhere
     _guard_stdout()
     _quiet_fastmcp()
     try:
-        asyncio.run(_serve(output))
+        asyncio.run(_serve(*wires))
     except* (BrokenPipeError, ConnectionResetError):
         _leave(0)  # the client closed its end
     except* BaseException:
@@ -113,7 +115,7 @@ def run_stdio() -> None:
         _leave(1)
 
 
-async def _serve(output: int) -> None:
+async def _serve(given: int, output: int) -> None:
     session = Session(_open_container, SystemClock())
     server = build_server(session, name=_server_name())
     loop = asyncio.get_running_loop()
@@ -126,23 +128,27 @@ async def _serve(output: int) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(number, end)
-    listening = loop.create_task(_until_nobody_listens(output))
+    listening = loop.create_task(_until_nobody_is_there(given, output))
     listening.add_done_callback(lambda task: None if task.cancelled() else end())
     await server.run_stdio_async(show_banner=False)
     _leave(0)
 
 
-async def _until_nobody_listens(output: int) -> None:
-    """Until the client has closed its end of our output.
+async def _until_nobody_is_there(given: int, output: int) -> None:
+    """Until the client has closed its end of our output or of our input.
 
-    The transport notices that when it writes, and then waits for standard input, which may stay open.
+    The transport notices the first when it writes, and then waits for standard input, which may stay open;
+    the second when it has read all that was sent, and then for standard output, which may be full.
     """
     if not hasattr(select, "poll"):  # Windows
         await asyncio.Event().wait()
     poll = select.poll()
     poll.register(output, 0)  # only what is told always: the end, and errors
-    while not poll.poll(0):  # noqa: ASYNC110 - the loop has no event for this
+    poll.register(given, getattr(select, "POLLRDHUP", 0))  # a socket can end in one direction
+    while not (ended := poll.poll(0)):  # noqa: ASYNC110 - the loop has no event for this
         await asyncio.sleep(_HEARD_S)
+    if all(fd == given for fd, _ in ended):
+        await asyncio.sleep(_IN_ORDER_S)
 
 
 async def _close(session: Session) -> None:
@@ -162,13 +168,35 @@ def _leave(code: int) -> None:
 
 
 def _server_name() -> str:
-    """From the settings; when they cannot be read every tool says so, and the server still starts."""
-    from memoranda.config import load_settings
+    """From the settings; when they cannot be read the log and every tool say so, and the server starts.
+
+    The log says it at once, as somebody may look who has started the server by hand to see what is wrong.
+    """
+    from memoranda.config import configured_projects, load_settings
 
     try:
-        return load_settings().server_name
-    except ConfigProblem:
+        settings = load_settings()
+        if not configured_projects(settings):
+            _log("WARNING", "No project is configured; begin with: memoranda up PATH")
+    except ConfigProblem as error:
+        _log("ERROR", f"{error.message}. {error.hint}".rstrip())
         return "Memoranda"
+    return settings.server_name
+
+
+def _log(level: str, message: str) -> None:
+    """One line, whether or not the log is set up by the settings."""
+    from loguru import logger
+
+    from memoranda.config import log_file
+    from memoranda.logs import configure_logging
+
+    try:
+        file = log_file()
+    except ConfigProblem:  # the folder itself is the problem
+        file = None
+    configure_logging("INFO", file)
+    logger.log(level, "{}", message)
 
 
 async def _open_container() -> Container:
@@ -182,7 +210,15 @@ async def _open_container() -> Container:
         return Container, settings
 
     container_type, settings = await asyncio.to_thread(load)
-    return await container_type.open(settings)
+    try:
+        container = await container_type.open(settings)
+    except ConfigProblem as error:
+        _log("ERROR", f"{error.message}. {error.hint}".rstrip())
+        raise
+    from loguru import logger
+
+    logger.info("Embedding provider: none in this version; searches are full-text")
+    return container
 
 
 def _guard_stdout() -> None:

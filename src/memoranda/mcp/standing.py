@@ -31,7 +31,7 @@ class Standing:
 def standing(workspace: Workspace) -> Standing:
     """How things stand at the moment of the answer."""
     state = workspace.coordinator.state
-    incomplete, held = state_note(state), held_note(state)
+    incomplete, held = state_note(state), held_note(state, workspace.project.name)
     return Standing(
         note="\n".join(filter(None, (project_note(workspace.project), incomplete, held))),
         data={"index": state_data(state)} if incomplete or held else {},

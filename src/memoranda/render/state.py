@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from memoranda.model.sync import SyncPhase, SyncState
@@ -31,7 +32,7 @@ def state_note(state: SyncState) -> str:
         return f"Index not complete: the last sync failed: {one_line(state.last_error or '', 300)}"
     if state.total:
         return f"Index not complete: {progress_text(state)}."
-    return "Index not complete: the first sync is starting."
+    return "Index may not be up to date: the folder is being looked at."
 
 
 def progress_text(state: SyncState, files: str = "files") -> str:
@@ -39,14 +40,14 @@ def progress_text(state: SyncState, files: str = "files") -> str:
     return f"{state.done:,} of {state.total:,} {files}{_left(state)}" if state.total else ""
 
 
-def held_note(state: SyncState) -> str:
-    """One sentence when notes are kept although their files are missing, else ""."""
+def held_note(state: SyncState, project: str) -> str:
+    """One sentence when notes of the project are kept although their files are missing, else ""."""
     if not state.held:
         return ""
     return (
         f"{state.held:,} notes are kept although their files are missing "
         f"({state.held_reason}); if they are gone for good, the user can run: "
-        "memoranda sync --accept-deletions"
+        f"memoranda sync --accept-deletions --project {shlex.quote(project)}"
     )
 
 

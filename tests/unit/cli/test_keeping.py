@@ -51,6 +51,7 @@ def test_a_leader_that_hangs_is_named_with_what_to_do_and_nothing_it_said_before
     (line,) = lines(hung)
     assert "gave no sign of life for 5 min: it hangs or is stopped" in line
     assert "end it (process 4711), and another server takes over" in line
+    assert "in the middle of a write: then nothing can be indexed until it is ended" in line
     assert "keeps it up to date" not in line
 
 
@@ -105,7 +106,7 @@ def test_the_reason_for_polling_is_not_said_again_as_an_error() -> None:
         (WatchState(WatchMode.EVENTS, "no events below a/", True, folders=1),
          ["1 folder, by events", "not all: no events below a/"]),
         (WatchState(WatchMode.OFF, "switched off in the configuration"),
-         ["off: switched off in the configuration"]),
+         ["off (set so in the configuration): tools look at the folder when they are called"]),
         (WatchState(), []),
     ],
 )  # fmt: skip

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memoranda.cli.reports import nothing_read, report_json, report_text, unchanged
+from memoranda.cli.reports import held_lines, nothing_read, report_json, report_text, unchanged
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FailureKind, FileFailure, SkipCause, Skipped, SyncReport
 
@@ -50,3 +50,16 @@ def test_nothing_read_means_every_file_failed() -> None:
     assert nothing_read(SyncReport(failures=(FAILED,), total_files=1))
     assert not nothing_read(SyncReport(failures=(FAILED,), total_files=2))
     assert not nothing_read(SyncReport())
+
+
+def test_the_number_of_missing_notes_is_said_once() -> None:
+    (*_, few) = held_lines([A, B], "2 of 5 notes are missing", "main")
+    assert few.startswith(
+        "  kept      2 of 5 notes although their files are missing; put the files"
+    )
+    (*_, more) = held_lines([A], "1,200 of 1,300 notes are missing", "main", 1200)
+    assert more.startswith("  kept      1,200 of 1,300 notes although their files are missing; put")
+    (*_, other) = held_lines([A], "the folder is empty", "main")
+    assert other.startswith("  kept      1 note although its file is missing: the folder is empty;")
+    (*_, old) = held_lines([A], "2 of 5 notes are missing", "main")
+    assert "1 note although its file is missing: 2 of 5 notes are missing; put" in old

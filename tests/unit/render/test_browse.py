@@ -83,7 +83,9 @@ def test_an_index_that_is_not_complete_says_how_far_it_is() -> None:
     failed = SyncState(SyncPhase.FAILED, last_error="The disk is full")
     assert "The disk is full" in state_note(failed)
     assert state_data(failed)["error"] == "The disk is full"
-    assert state_note(SyncState()) == "Index not complete: the first sync is starting."
+    looking = "Index may not be up to date: the folder is being looked at."
+    assert state_note(SyncState()) == looking
+    assert state_note(SyncState(SyncPhase.INDEXING)) == looking
     assert state_note(SyncState(SyncPhase.READY, Progress(2, 2))) == ""
     later = SyncState(SyncPhase.READY, Progress(1, 2))
     assert state_note(later) == "Index not up to date: 1 of 2 changed files."
@@ -100,12 +102,14 @@ def test_a_running_sync_says_how_long_it_takes() -> None:
 def test_notes_that_are_kept_without_their_files_are_told() -> None:
     state = SyncState(SyncPhase.READY, held=2, held_reason="the folder is empty")
     assert state_note(state) == "", "the index is as complete as it can be"
-    assert held_note(state).startswith(
+    assert held_note(state, "my notes").startswith(
         "2 notes are kept although their files are missing (the folder is empty)"
     )
-    assert "sync --accept-deletions" in held_note(state)
+    assert held_note(state, "my notes").endswith(
+        "memoranda sync --accept-deletions --project 'my notes'"
+    )
     assert (state_data(state)["held"], state_data(state)["held_reason"]) == (
         2,
         "the folder is empty",
     )
-    assert held_note(SyncState(SyncPhase.READY)) == ""
+    assert held_note(SyncState(SyncPhase.READY), "main") == ""

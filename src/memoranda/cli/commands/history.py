@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,11 +22,20 @@ commands = typer.Typer(
 )
 
 
+_OLD_PATH = (
+    "hint: The history knows a note by the path it had; after a rename look for the old path."
+)
+
+
 @commands.command("list")
 def list_changes(
     path: Annotated[
         str | None,
-        typer.Argument(metavar="PATH", help="Only changes of this note.", show_default=False),
+        typer.Argument(
+            metavar="PATH",
+            help="Only changes of this note, or of the notes in this folder.",
+            show_default=False,
+        ),
     ] = None,
     client: Annotated[
         str | None, typer.Option("--client", metavar="NAME", help="Only changes by this client.")
@@ -43,20 +51,22 @@ def list_changes(
     as_json: JsonOption = False,
 ) -> None:
     """List what assistants and other tools changed, the newest first."""
-    from memoranda.cli.histories import history_of, note_path
+    from memoranda.cli.change_lines import change_json, changes_table
+    from memoranda.cli.histories import history_of, note_path, recorded_paths
     from memoranda.cli.output import write_json, write_note, write_text
 
     begun = _moment(since) if since else None
     with history_of(project) as history:
         wanted = note_path(path, history) if path else None
-        found = history.store.changes(path=wanted, client=client, since=begun, limit=limit + 1)
+        paths = recorded_paths(history, wanted) if wanted else None
+        found = history.store.changes(paths=paths, client=client, since=begun, limit=limit + 1)
         summary = history.store.summary()
     shown = found[:limit]
     if as_json:
         write_json(
             {
                 "project": history.name,
-                "changes": [_change_json(change) for change in shown],
+                "changes": [change_json(change) for change in shown],
                 "has_more": len(found) > limit,
                 "total_changes": summary.changes,
                 "size_bytes": summary.size_bytes,
@@ -67,9 +77,11 @@ def list_changes(
     for file in summary.set_aside:
         write_note(f"note: a history that could not be used is kept as {file}")
     if not shown:
-        write_text(_nothing(history, wanted, is_filtered=bool(client or since), of=summary))
+        write_text(_nothing(history, wanted, is_filtered=bool(client or since)))
+        if wanted and summary.changes and not paths:
+            write_note(_OLD_PATH)
         return
-    write_text(_table(shown))
+    write_text(changes_table(shown))
     if len(found) > limit:
         write_note(f"note: there are older changes; to see more, give --limit {limit * 10}")
 
@@ -85,29 +97,57 @@ def show(
     after: Annotated[
         bool, typer.Option("--after", help="Print the note as it was after, byte by byte.")
     ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the note of --before or --after to this file, whole or not at all.",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file of --output if it is there.")
+    ] = False,
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show one change: who, when, and the difference; or the note before or after it."""
+    from memoranda.cli.change_lines import (
+        about,
+        change_json,
+        content_json,
+        difference,
+        is_changed_since,
+    )
     from memoranda.cli.histories import content, found_change, history_of
     from memoranda.cli.output import write_json, write_raw, write_text
 
     if before and after:
         raise typer.BadParameter("give --before or --after, not both", param_hint="--before")
+    if output is not None and not (output.strip() and (before or after)):
+        raise typer.BadParameter(
+            "name a file, and give --before or --after as well", param_hint="--output"
+        )
+    if force and output is None:
+        raise typer.BadParameter("it is for --output", param_hint="--force")
     with history_of(project) as history:
         change = found_change(history, change_id)
         if before or after:
             data = content(history, change, is_before=before)
-            if as_json:
-                write_json(_content_json(change, data, is_before=before))
+            if output is not None:
+                _write_out(change, data, output, is_before=before, is_forced=force, as_json=as_json)
+            elif as_json:
+                write_json(content_json(change, data, is_before=before))
             else:
                 write_raw(data)
             return
-        difference = _difference(history, change)
+        text = difference(history, change)
     if as_json:
-        write_json(_change_json(change) | {"project": history.name, "diff": difference})
+        more = {"diff": text, "is_changed_since": is_changed_since(change)}
+        write_json(change_json(change) | {"project": history.name} | more)
     else:
-        write_text("\n".join([*_about(history, change), "", difference or "(no text differs)"]))
+        write_text("\n".join([*about(history, change), "", text or "(no text differs)"]))
 
 
 @commands.command()
@@ -156,9 +196,10 @@ def purge(
     from memoranda.render.notes import count
 
     if done.changes:
+        freed = f" ({size(done.freed_bytes)} freed)" if done.freed_bytes else ""
         write_text(
-            f"Deleted {count(done.changes, 'change')} of {history.name} "
-            f"({size(done.freed_bytes)} freed), {done.left.changes:,} are left."
+            f"Deleted {count(done.changes, 'change')} of {history.name}{freed}, "
+            f"{done.left.changes:,} are left."
         )
     else:
         write_text(f"There was nothing to delete in the history of {history.name}.")
@@ -191,133 +232,37 @@ def _is_confirmed(history: OpenHistory, summary: HistorySummary, older_than: int
     )
 
 
-def _table(changes: Sequence[RecordedChange]) -> str:
-    from memoranda.cli.output import table
+def _write_out(
+    change: RecordedChange,
+    data: bytes,
+    output: str,
+    *,
+    is_before: bool,
+    is_forced: bool,
+    as_json: bool,
+) -> None:
+    from memoranda.cli.change_lines import one_line
+    from memoranda.cli.output import size, write_json, write_text
+    from memoranda.cli.output_file import write_file
 
-    rows = [
-        (
-            change.change_id,
-            f"{change.at:%Y-%m-%d %H:%M:%S}",
-            _one_line(change.author.client) or "-",
-            _one_line(change.author.tool) or "-",
-            _what(change),
-            _one_line(change.path),
+    file = write_file(output, data, is_forced=is_forced)
+    side = "before" if is_before else "after"
+    if as_json:
+        written = {"output": str(file), "bytes": len(data)}
+        write_json({"id": change.change_id, "file_path": change.path, "side": side} | written)
+    else:
+        write_text(
+            f"Wrote {one_line(change.path)} as it was {side} change {change.change_id} "
+            f"to {one_line(str(file))} ({size(len(data))})."
         )
-        for change in changes
-    ]
-    return table(("ID", "WHEN (UTC)", "CLIENT", "TOOL", "WHAT", "NOTE"), rows)
 
 
-def _about(history: OpenHistory, change: RecordedChange) -> list[str]:
-    """Everything about a change but its difference."""
-    import shlex
+def _nothing(history: OpenHistory, path: NotePath | None, *, is_filtered: bool) -> str:
+    from memoranda.cli.change_lines import one_line
 
-    from memoranda.cli.command_line import command_line
-    from memoranda.cli.output import size
-
-    author = change.author
-    who = " ".join(filter(None, [_one_line(author.client), _one_line(author.version)])) or "unknown"
-    tool = f" with {_one_line(author.tool)}" if author.tool else ""
-    lines = [
-        f"change {change.change_id}",
-        f"  what      {_what(change)}",
-        f"  note      {_one_line(change.path)}",
-        f"  folder    {_one_line(change.root)}",
-        f"  by        {who}{tool}",
-        f"  when      {change.at:%Y-%m-%d %H:%M:%S} UTC",
-    ]
-    for label, checksum, n_bytes in (
-        ("before", change.before, change.before_bytes),
-        ("after", change.after, change.after_bytes),
-    ):
-        lines.append(
-            f"  {label:<9} {f'{size(n_bytes)}, {checksum[:12]}' if checksum else 'no file'}"
-        )
-    if change.before:
-        run = command_line(
-            "history", "show", str(change.change_id), "--before", project=history.name
-        )
-        note, new = (
-            shlex.quote(f"{change.root}/{change.path}{suffix}") for suffix in ("", ".before")
-        )
-        lines.append(f"  restore   {run} > {new} && mv {new} {note}")
-    return lines
-
-
-def _difference(history: OpenHistory, change: RecordedChange) -> str:
-    """The unified diff, or in a sentence why there is none."""
-    import sys
-
-    from memoranda.cli.histories import Missing, side
-    from memoranda.markdown.diff import diff
-    from memoranda.markdown.source import decode
-
-    texts = []
-    for checksum in (change.before, change.after):
-        data = side(history, checksum)
-        if isinstance(data, Missing):
-            return "(the text is lost, it was damaged)"
-        if b"\0" in data:
-            return "(not text; see --before and --after)"
-        texts.append(decode(data).text)
-    return diff(texts[0], texts[1], change.path, max_chars=sys.maxsize)
-
-
-def _what(change: RecordedChange) -> str:
-    from memoranda.model.history import ChangeState
-
-    match change.state:
-        case ChangeState.DONE:
-            return change.kind.value
-        case ChangeState.PENDING:
-            return f"{change.kind.value} (under way, or cut off)"
-        case ChangeState.UNSURE:
-            return f"{change.kind.value} (cut off, unsure)"
-
-
-def _nothing(
-    history: OpenHistory, path: NotePath | None, *, is_filtered: bool, of: HistorySummary
-) -> str:
-    if not of.changes:
-        return f"No change is recorded for {history.name}: no tool has changed a note yet."
-    note = f" of {path}" if path else ""
-    fits = " that fits" if is_filtered or not path else ""
+    note = f" of {one_line(path)}" if path else ""
+    fits = " that fits" if is_filtered else ""
     return f"No change{note}{fits} is recorded for {history.name}."
-
-
-def _change_json(change: RecordedChange) -> dict[str, Any]:
-    return {
-        "id": change.change_id,
-        "at": change.at.isoformat(timespec="milliseconds"),
-        "client": change.author.client,
-        "client_version": change.author.version,
-        "tool": change.author.tool,
-        "kind": change.kind.value,
-        "state": change.state.value,
-        "file_path": change.path,
-        "project_path": change.root,
-        "before": change.before,
-        "after": change.after,
-        "before_bytes": change.before_bytes,
-        "after_bytes": change.after_bytes,
-    }
-
-
-def _content_json(change: RecordedChange, data: bytes, *, is_before: bool) -> dict[str, Any]:
-    """The bytes as text where they are UTF-8, else in base64."""
-    import base64
-
-    try:
-        text, encoding = data.decode(), "utf-8"
-    except UnicodeDecodeError:
-        text, encoding = base64.b64encode(data).decode(), "base64"
-    return {
-        "id": change.change_id,
-        "file_path": change.path,
-        "side": "before" if is_before else "after",
-        "encoding": encoding,
-        "content": text,
-    }
 
 
 def _moment(text: str) -> datetime:
@@ -325,7 +270,3 @@ def _moment(text: str) -> datetime:
     from memoranda.services.timeframe import parse_timeframe
 
     return parse_timeframe(text, now(), parameter="--since")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

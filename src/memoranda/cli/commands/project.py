@@ -78,18 +78,21 @@ def add(
 ) -> None:
     """Add a folder of notes as a project (without indexing it; `memoranda up` does both)."""
     from memoranda.cli.command_line import command_line
+    from memoranda.cli.keeping import is_led
     from memoranda.cli.output import write_json, write_note, write_text
     from memoranda.cli.selection import absolute_folder, nesting
     from memoranda.cli.session import with_container
+    from memoranda.config import database_path
 
     folder = absolute_folder(path)
 
-    async def work(container: Container) -> tuple[ProjectSummary, bool, list[str]]:
+    async def work(container: Container) -> tuple[ProjectSummary, bool, list[str], bool]:
         service = container.project_service
+        is_served = any(is_led(database_path(each)) for each in container.projects())
         summary, created = await service.create(name, str(folder), set_default=default)
-        return summary, created, nesting(summary.project, container.projects())
+        return summary, created, nesting(summary.project, container.projects()), is_served
 
-    summary, created, notes = with_container(work)
+    summary, created, notes, is_served = with_container(work)
     if as_json:
         from memoranda.render.projects import project_data
 
@@ -100,7 +103,12 @@ def add(
     for note in notes:
         write_note(f"note: {note}")
     write_text(f"{done} project {project.name} for {project.path}.")
-    write_text(f"Index it with: {command_line('sync', project=project.name)}")
+    run = command_line("sync", project=project.name)
+    write_text(
+        f"The server that runs indexes it within seconds; to wait for that, run: {run}"
+        if is_served
+        else f"Index it with: {run}"
+    )
 
 
 @commands.command()

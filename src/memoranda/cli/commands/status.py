@@ -39,6 +39,7 @@ class _Status:
     info: ProjectInfo
     scan: Scan | None
     trouble: str = ""
+    way_on: str = ""
 
 
 def status(
@@ -103,19 +104,25 @@ def print_status(
 
 async def _look(container: Container, name: str | None) -> _Status:
     import asyncio
+    from pathlib import Path
 
+    from memoranda.cli.errors import hint
     from memoranda.cli.keeping import is_led
     from memoranda.errors import RootMissing
 
     info = await container.project_service.info(name)
-    if info.leader is not None and not info.leader.is_alive and not is_led(info):
+    if (
+        info.leader is not None
+        and not info.leader.is_alive
+        and not is_led(Path(info.database_path))
+    ):
         info = replace(info, leader=None)
     if not info.project.is_active:
         return _Status(info, None)
     try:
         return _Status(info, await asyncio.to_thread(_scan, info.project))
     except RootMissing as error:
-        return _Status(info, None, error.message)
+        return _Status(info, None, error.message, hint(error))
 
 
 def _scan(project: Project) -> Scan:
@@ -145,7 +152,7 @@ def _json(status: _Status, me: Onlooker) -> dict[str, Any]:
             "skipped_total": len(skipped),
         }
     if status.trouble:
-        data["folder_error"] = status.trouble
+        data |= {"folder_error": status.trouble, "folder_hint": status.way_on}
     return data
 
 
@@ -176,8 +183,7 @@ def _text(status: _Status, me: Onlooker) -> str:
         lines.append(f"  checked   {info.last_check:%Y-%m-%d %H:%M:%S} UTC, sound")
     if info.notice:
         lines.append(f"  notice    {info.notice}")
-    if status.trouble:
-        lines.append(f"  error     {status.trouble}")
+    lines += _trouble(status)
     lines += keeping_lines(info.leader, me, known=[status.trouble])
     lines += held_lines(info.missing, info.missing_reason, project.name, info.missing_total)
     lines += failure_lines(info.failures)
@@ -194,6 +200,16 @@ def _text(status: _Status, me: Onlooker) -> str:
             there = count(len(status.scan.files), "note")
             lines.append(f"  behind    the folder has {there}; {_way_on(info)}")
     return "\n".join(lines)
+
+
+def _trouble(status: _Status) -> list[str]:
+    """Why the folder cannot be looked at, and what to do."""
+    if not status.trouble:
+        return []
+    way_on = status.way_on.rstrip(".")
+    return [
+        f"  error     {status.trouble}{f': {way_on[:1].lower()}{way_on[1:]}' if way_on else ''}"
+    ]
 
 
 def _way_on(info: ProjectInfo) -> str:
@@ -246,8 +262,7 @@ def _all_skipped(status: _Status) -> str:
         return f"{project.name}: {project.disabled}"
     total = sum(len(paths) for paths in groups.values())
     lines = [f"{project.name}: {count(total, 'path') if total else 'nothing'} left out"]
-    if status.trouble:
-        lines.append(f"  error     {status.trouble}")
+    lines += _trouble(status)
     for reason, paths in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
         lines.append(f"  {len(paths):,} {reason}")
         lines += [f"    {_one_line(path)}" for path in paths]
