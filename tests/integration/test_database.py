@@ -93,6 +93,21 @@ def test_every_connection_is_configured(engine: Engine, pragma: str, value: obje
             assert conn.exec_driver_sql(f"PRAGMA {pragma}").scalar() == value
 
 
+def test_a_write_gives_its_large_cache_back(engine: Engine) -> None:
+    def cache(conn: Connection) -> object:
+        return conn.exec_driver_sql("PRAGMA cache_size").scalar()
+
+    with begin_read(engine) as conn:
+        small = cache(conn)
+    with begin_write(engine) as conn:
+        assert cache(conn) == 4 * small
+    with pytest.raises(ZeroDivisionError), begin_write(engine) as conn:
+        raise ZeroDivisionError
+    for _ in range(2):
+        with begin_read(engine) as conn:
+            assert cache(conn) == small
+
+
 def test_a_write_is_committed_at_its_end(engine: Engine) -> None:
     with begin_write(engine) as conn:
         add_project(conn)

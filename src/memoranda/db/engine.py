@@ -35,7 +35,9 @@ from memoranda.errors import (
 )
 
 BUSY_TIMEOUT_MS = 5_000
-_CACHE_KIB = 8 * 1024
+_CACHE_KIB = 2 * 1024
+_WRITING_CACHE_KIB = 8 * 1024
+"""While a connection writes; given back afterwards, or every connection would fill its cache in the end."""
 _JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
 _POOL_SIZE = 4
 _CACHED_STATEMENTS = 256
@@ -123,8 +125,17 @@ def open_engine(
 
     @event.listens_for(engine, "begin")
     def begin(conn: Connection) -> None:
-        writes = conn.get_execution_options().get(_WRITE, False)
-        conn.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        if not conn.get_execution_options().get(_WRITE, False):
+            conn.exec_driver_sql("BEGIN")
+            return
+        conn.info[_WRITE] = True
+        conn.exec_driver_sql(f"PRAGMA cache_size = -{_WRITING_CACHE_KIB}")
+        conn.exec_driver_sql("BEGIN IMMEDIATE")
+
+    @event.listens_for(engine, "checkin")
+    def shrink(connection: Any, record: Any) -> None:
+        if connection is not None and record.info.pop(_WRITE, False):
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
 
     return engine
 
