@@ -45,6 +45,7 @@ class Session:
         self._opening: asyncio.Task[Container] | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._calls: set[asyncio.Task[Any]] = set()
+        self._closing: asyncio.Task[None] | None = None
         self._closed = False
 
     def now(self) -> datetime:
@@ -128,9 +129,15 @@ class Session:
     async def aclose(self) -> None:
         """Finish the calls under way, stop what runs in the background, close the databases.
 
-        Idempotent. Calls get `CLOSING_PATIENCE_S`, then they are cancelled.
+        Idempotent: who comes second waits for the end of the first. Calls get `CLOSING_PATIENCE_S`, then
+        they are cancelled.
         """
         self._closed = True
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(), name="close")
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         if self._calls:
             _, late = await asyncio.wait(self._calls, timeout=CLOSING_PATIENCE_S)
             for call in late:

@@ -112,3 +112,28 @@ async def test_a_call_that_was_begun_is_finished_though_nobody_waits_for_it() ->
     gate.set()
     await closing
     assert done.is_set()
+
+
+async def test_who_closes_second_waits_for_the_first() -> None:
+    gate = asyncio.Event()
+
+    class Slow(Opened):
+        async def aclose(self) -> None:
+            await gate.wait()
+            self.closed = True
+
+    slow = Slow()
+
+    async def open_container() -> Any:
+        return slow
+
+    session = Session(open_container, Clock())
+    await session.container()
+    first = asyncio.create_task(session.aclose())
+    await asyncio.sleep(0)
+    second = asyncio.create_task(session.aclose())
+    await asyncio.sleep(0)
+    gate.set()
+    await second
+    assert slow.closed
+    await first
