@@ -164,7 +164,7 @@ async def test_a_file_that_another_writer_brought_in_meanwhile_is_said_to_be_lat
     one.write("a.md", "one\n")
     await one.sync.full_sync()
     one.write("a.md", "one two\n")
-    real, write = one.sync._write, getattr(other.sync, name)
+    real, write = one.sync._applying._write, getattr(other.sync._applying, name)
     has_read, may_write = asyncio.Event(), asyncio.Event()
 
     async def late(*given, **how):
@@ -177,8 +177,8 @@ async def test_a_file_that_another_writer_brought_in_meanwhile_is_said_to_be_lat
         await first
         await (write(*batch, resolve=resolve) if name == "_write" else write(*batch))
 
-    monkeypatch.setattr(one.sync, "_write", late)
-    monkeypatch.setattr(other.sync, "_write", between)
+    monkeypatch.setattr(one.sync._applying, "_write", late)
+    monkeypatch.setattr(other.sync._applying, "_write", between)
     first = asyncio.create_task(one.sync.full_sync())
     await has_read.wait()
     one.write("a.md", "one two three\n")
