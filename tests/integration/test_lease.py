@@ -236,6 +236,18 @@ def test_what_cannot_be_said_any_more_is_taken_back(folder):
     one.release()
 
 
+def test_words_that_cannot_be_written_leave_no_file(folder):
+    one = lease_in(folder)
+    one.acquire()
+    one.hush()
+    (folder / "leader.json").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        one.say(SYNC, WATCH)
+    assert {path.name for path in folder.iterdir()} == {"leader.json", "leader.lock"}
+    (folder / "leader.json").rmdir()
+    one.release()
+
+
 @pytest.mark.parametrize("pid", [2**40, 2**70, -(2**70)])
 def test_a_number_that_is_no_process_is_not_alive(folder, pid):
     one = lease_in(folder)

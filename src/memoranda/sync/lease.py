@@ -113,9 +113,13 @@ class Lease:
             return
         temp = place.with_name(f"{STATE_FILE}.{os.getpid()}.tmp")
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with open(fd, "wb") as file:  # noqa: PTH123 - a short write is none: it raises
-            file.write(said)
-        temp.replace(place)
+        try:
+            with open(fd, "wb") as file:  # noqa: PTH123 - a short write is none: it raises
+                file.write(said)
+            temp.replace(place)
+        except OSError:
+            temp.unlink(missing_ok=True)  # nobody else would use its name again
+            raise
         self._said, self._written = said, _which(place)
 
     def hush(self) -> None:
