@@ -16,6 +16,7 @@ from memoranda.model.note import ParsedNote
 from memoranda.model.sync import FailureKind, Scan
 from memoranda.repositories.entity import EntityRepository
 from memoranda.services.reading import ReadNote, read_note
+from memoranda.sync.applying import LET_IN_S
 from memoranda.sync.sync_service import SyncService
 
 
@@ -610,3 +611,22 @@ async def test_a_huge_file_is_named_and_holds_up_nothing(index, monkeypatch):
     assert "larger than" in failure.reason
     index.write("huge.md", "small now\n")
     assert (await index.sync.full_sync()).new_files == ("huge.md",)
+
+
+@pytest.mark.parametrize(("is_parallel", "pauses"), [(True, 2), (False, 0)])
+async def test_writers_of_other_processes_are_let_in_between_batches_that_wait_for_nothing(
+    index, monkeypatch, is_parallel, pauses
+):
+    monkeypatch.setattr("memoranda.sync.work.BATCH_FILES", 2)
+    monkeypatch.setattr("memoranda.sync.reading_pool.ReadingPool.is_parallel", is_parallel)
+    real, slept = asyncio.sleep, []
+
+    async def sleep(delay, *given):
+        slept.append(delay)
+        await real(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    for number in range(5):
+        index.write(f"a{number}.md", "a\n")
+    await index.sync.full_sync()
+    assert slept.count(LET_IN_S) == pauses
