@@ -27,15 +27,19 @@ AFTER_UP := @echo; echo "That was the example. Your own notes: make run NOTES=pa
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help run install develop test check lint format docs bench soak lock clean
+.PHONY: help run there install develop test check lint format docs bench soak lock clean
 
 help: ## Show what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(INSTALLED) ## Index a folder of notes (NOTES=path, default the example) and say how to connect
-	@test -n "$$NOTES" || { echo "NOTES is empty; say: make run NOTES=path/to/your/notes" >&2; exit 2; }
+run: | there $(INSTALLED) ## Index a folder of notes (NOTES=path, default the example) and say how to connect
 	@$(BIN)/memoranda up $(UP_FLAGS) -- "$$NOTES"
 	$(AFTER_UP)
+
+# Asked before anything is installed, which takes a while.
+there:
+	@test -n "$$NOTES" || { echo "NOTES is empty; say: make run NOTES=path/to/your/notes" >&2; exit 2; }
+	@case "$$NOTES" in "~"*) ;; *) test -d "$$NOTES" || { echo "There is no folder $$NOTES" >&2; exit 2; } ;; esac
 
 install: $(INSTALLED) ## Make the environment and install Memoranda into it
 develop: $(DEVELOP) ## The same, with what the tests and checks need
