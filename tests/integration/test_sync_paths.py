@@ -72,7 +72,19 @@ def test_what_did_not_change_costs_no_reading(settled, known, unread):
         (lambda root: (root / "l").symlink_to("x"), ["l"]),
         (lambda _root: None, [""]),
     ],
-    ids=str,
+    ids=[
+        "a deleted note",
+        "a moved note",
+        "a moved folder",
+        "a folder that is gone",
+        "a new folder",
+        "an ignore file",
+        "an ignore file in a folder",
+        "a link to a note",
+        "a note behind a link",
+        "a link to a folder",
+        "the root",
+    ],
 )
 def test_what_the_paths_alone_do_not_tell_needs_a_full_sync(known, change, named):
     before = known.snapshot()
