@@ -3,6 +3,7 @@
 PYTHON ?= python3
 NOTES ?= examples/vault
 ARGS ?=
+WORKERS ?= 2
 FUZZ_SECONDS ?= 600
 VENV := .venv
 BIN := $(VENV)/bin
@@ -44,8 +45,8 @@ there:
 install: $(INSTALLED) ## Make the environment and install Memoranda into it
 develop: $(DEVELOP) ## The same, with what the tests and checks need
 
-test: $(DEVELOP) ## Run all tests (ARGS="-k name" passes options on to pytest)
-	$(BIN)/python -m pytest $(ARGS)
+test: $(DEVELOP) ## Run all tests (ARGS="-k name" passes options on to pytest, WORKERS=0 runs them in one process)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: lint test ## All checks and all tests: what must pass before a commit
 
