@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from memoranda.model.search import ItemType, RankedPage, SearchQuery
+from memoranda.model.search import ItemType
+from memoranda.model.search_log import SearchRecord
 from memoranda.model.sync import Progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Keys = NDArray[np.int64]
 
 
 class Clock(Protocol):
@@ -20,6 +27,14 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Seconds that never go back."""
+        ...
+
+
+class SearchLog(Protocol):
+    """Remembers what was searched in a project. Production: `files.search_log.SearchLogFile`."""
+
+    def record(self, record: SearchRecord, /) -> None:
+        """Remember one search. Never raises; may wait for a disk, and is called from several threads."""
         ...
 
 
@@ -74,8 +89,25 @@ class IndexedNote:
     terms: Sequence[str] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """An item as the index holds it. `key`: `model.item_key`. Title, tags and headings: the note's own item."""
+
+    key: int
+    content: str
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    title: str = ""
+    tags: str = ""
+    headings: str = ""
+
+
 class FullTextIndex(Protocol):
     """Full-text search inside the caller's transaction, bound to one project.
+
+    A back end only says which items have a word and what is in an item; ranking is one for all
+    (`memoranda.ranking`), so that every back end orders alike.
 
     `conn` is the transaction's SQLAlchemy connection; it is opaque outside `db` and `repositories`.
     """
@@ -88,13 +120,29 @@ class FullTextIndex(Protocol):
         """Remove all rows of these notes; unknown ids are no error."""
         ...
 
-    def search(self, conn: Any, query: SearchQuery) -> RankedPage:
-        """Notes that match, best first; equal scores by file path.
+    def postings(self, conn: Any, phrases: Sequence[str], *, is_prefix: bool = False) -> Keys:
+        """Keys of the project's items that have any of these phrases in any field, ascending, each once.
 
-        No text is an error: whatever a user types is quoted. A text without a searchable word
-        matches every note that passes the filters, newest first. Filters act before paging; `total`
-        is exact. If no note matches all terms, terms are joined by OR and `relaxed` is set.
+        A phrase is words in a row, blank-separated, as `text.analysis` writes them; nothing in it is syntax.
+        `is_prefix`: the last word of the first phrase may go on. No phrase, or one without a word,
+        matches nothing.
         """
+        ...
+
+    def items(self, conn: Any, keys: Sequence[int]) -> Sequence[StoredItem]:
+        """The items with these keys, ascending by key; unknown keys are left out."""
+        ...
+
+    def lead(self, conn: Any, entity_id: int) -> StoredItem | None:
+        """A note's first item that has a text; None if there is none."""
+        ...
+
+    def notes_with(self, conn: Any, kinds: Sequence[int]) -> Keys:
+        """Ids of the project's notes that have an item of any of these kinds, ascending."""
+        ...
+
+    def item_count(self, conn: Any) -> int:
+        """How many items the index holds, of all projects in it; an estimate is enough."""
         ...
 
     def check(self, conn: Any) -> bool:

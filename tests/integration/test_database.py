@@ -20,6 +20,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from memoranda.db import fts, health, migrate, tables
+from memoranda.model.item_key import item_key
 from memoranda.db.engine import begin_read, begin_write, identify, open_engine, translate
 from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem, DiskFull
 from memoranda.repositories.project import INDEX_VERSION
@@ -398,7 +399,7 @@ def fill(path: Path) -> None:
             entity_id = add_entity(conn, project_id, f"note {number} {'long title ' * 20}")
             conn.exec_driver_sql(
                 "INSERT INTO search_index(rowid, title, content) VALUES (?, ?, ?)",
-                (fts.row_id(entity_id, 0, 0), f"title {number}", f"words {number} " * 50),
+                (item_key(entity_id, 0, 0), f"title {number}", f"words {number} " * 50),
             )
     engine.dispose()
 
@@ -521,7 +522,7 @@ NO_FULL_TEXT = {
 }
 BAD_FULL_TEXT = {
     "altered text": sql(
-        f"UPDATE search_index_content SET c3 = 'other' WHERE id = {fts.row_id(400, 0, 0)}"
+        f"UPDATE search_index_content SET c3 = 'other' WHERE id = {item_key(400, 0, 0)}"
     ),
     "lost text": sql("DELETE FROM search_index_content"),
     "bad blocks": sql("UPDATE search_index_data SET block = zeroblob(40) WHERE id > 10"),

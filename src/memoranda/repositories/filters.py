@@ -1,150 +1,179 @@
 """Search filters as conditions on the `entity` table (spec 5.5). Every value is a bound parameter.
 
 The conditions hold for any search back end, since they speak of notes alone; those on single items
-(`item_types`) and on vectors (`min_similarity`) are the back ends' own.
-
-SQLite lacks what two comparisons need (case of all scripts, values that are numbers or dates), so two
-pure functions are given to the connection: `register` before the first use. A PostgreSQL back end
-defines them once, as SQL functions of the same names.
+(`item_types`) and on vectors (`min_similarity`) are the search's own, and so is a date in words, of
+which only half is about rows (`in_span`).
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterable
-from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Text, and_, column, exists, func, literal, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    and_,
+    exists,
+    func,
+    literal,
+    literal_column,
+    not_,
+    or_,
+    select,
+    true,
+)
 from sqlalchemy.engine import Connection
 
 from memoranda.db.tables import entity, observation
-from memoranda.model.search import SearchFilters
+from memoranda.model.search import DateSpan, SearchFilters
+from memoranda.repositories.filter_values import fold
+from memoranda.repositories.metadata_filters import fulfils
+from memoranda.repositories.sql_values import (
+    bindable,
+    folded,
+    is_ascii,
+    is_like,
+    like,
+    plain,
+    register,
+)
 
-_FOLD = "memoranda_fold"
-_COMPARABLE = "memoranda_comparable"
-_NUMBER = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})\Z", re.ASCII)
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?\Z", re.ASCII)
-_LIKE_SIGNS = re.compile(r"([\\%_])")
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_NO_TAGS: ColumnElement[str] = literal_column("'[]'")
+"""No parameter: SQLite uses an index of rows with tags only if the statement says which those are."""
+_PROJECT = (entity.c.project_id,) * 2 + (entity.c.project_id + 0,) * 2
+"""By what a part of `_by_index` finds its project: the last two have indexes that begin with the name."""
+_MOST_NS = (1 << 63) - 1
+_ESCAPED = frozenset('"\\')
+_SCHEME = "memory://"
+_EXTENSION = ".md"
+
+
+def allowed(
+    conn: Connection, project_id: int, filters: Sequence[SearchFilters]
+) -> NDArray[np.int64] | None:
+    """The project's notes that pass all the filters, as ascending ids; None if none says anything of notes.
+
+    `span`, `item_types` and `min_similarity` are the caller's. One statement.
+    """
+    merged = [list(chain(*parts)) for parts in zip(*map(_by_index, filters), strict=True)]
+    sets = [
+        select(entity.c.id).where(mine == project_id, *found)
+        for mine, found in zip(_PROJECT, merged, strict=False)
+        if found
+    ]
+    if not sets:
+        return None
+    import numpy as np
+
+    register(conn)
+    first, *others = sets
+    passing = first.where(*((entity.c.id + 0).in_(other.correlate(None)) for other in others))
+    ids = conn.execute(select(func.group_concat(passing.subquery().c.id))).scalar()
+    return np.sort(np.fromstring(ids or "", np.int64, sep=","))
 
 
 def conditions(filters: SearchFilters) -> list[ColumnElement[bool]]:
-    """What a note must fulfil, to be joined by AND; empty if no filter on notes is set."""
-    found: list[ColumnElement[bool]] = []
+    """What a note must fulfil, to be joined by AND; empty if no filter on notes is set.
+
+    `sql_values.register` must have been called on the connection.
+    """
+    return list(chain(*_by_index(filters)))
+
+
+def in_span(span: DateSpan) -> ColumnElement[bool]:
+    """Whether a note was created or modified in the span. Rows hold whole seconds."""
+    start = _naive(span.start).replace(microsecond=0)
+    end = _naive(span.end)
+    if end.microsecond:
+        end = end.replace(microsecond=0) + timedelta(seconds=1)
+    return or_(
+        *(and_(at >= start, at < end) for at in (entity.c.note_created, entity.c.note_modified))
+    )
+
+
+def _by_index(filters: SearchFilters) -> tuple[list[ColumnElement[bool]], ...]:
+    """Conditions by the index that holds their columns: rows hold the texts of notes and are slow to scan."""
+    facts, times, permalinks, paths = list[ColumnElement[bool]](), [], [], []
     if filters.permalink is not None:
-        found.append(entity.c.permalink == filters.permalink)
+        permalinks.append(entity.c.permalink == _address(filters.permalink))
     if filters.permalink_match is not None:
-        found.append(entity.c.permalink.like(_pattern(filters.permalink_match), escape="\\"))
+        name = fold(_address(filters.permalink_match))
+        permalinks.append(is_like(folded(entity.c.permalink), name))
+    if filters.path is not None:
+        paths.append(_is_at(filters.path))
     if filters.title is not None:
-        found.append(func.instr(_fold(entity.c.title), fold(filters.title)) > 0)
+        facts.append(func.instr(folded(entity.c.title), fold(bindable(filters.title))) > 0)
     if filters.note_types:
-        found.append(_fold(entity.c.note_type).in_([fold(name) for name in filters.note_types]))
+        facts.append(_is_type(filters.note_types))
     if filters.after_date is not None:
-        found.append(entity.c.mtime_ns > _nanoseconds(filters.after_date))
-    found += [_has_tag(tag) for tag in map(_clean_tag, filters.tags) if tag]
-    found += [
-        _has_value(key, (wanted,) if isinstance(wanted, str) else wanted)
-        for key, wanted in filters.metadata.items()
-    ]
-    return found
+        times.append(entity.c.mtime_ns > _nanoseconds(filters.after_date))
+    facts += [_has_tag(tag) for tag in map(_clean_tag, filters.tags) if tag]
+    facts += [fulfils(condition) for condition in filters.metadata]
+    return facts, times, permalinks, paths
 
 
-def register(conn: Connection) -> None:
-    """Give an SQLite connection the functions that `conditions` calls; harmless when repeated."""
-    driver = conn.connection.driver_connection
-    if driver is not None:
-        driver.create_function(_FOLD, 1, fold, deterministic=True)
-        driver.create_function(_COMPARABLE, 1, comparable, deterministic=True)
+def _address(permalink: str) -> str:
+    return bindable(permalink.removeprefix(_SCHEME))
 
 
-def fold(text: str | None) -> str | None:
-    """What two spellings share that differ in case or in composed and decomposed letters."""
-    if text is None or text.isascii():
-        return text and text.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+def _is_at(path: str) -> ColumnElement[bool]:
+    """A pattern is for the whole path, whose `.md` may be left out; without `*` it is where a name begins.
+
+    Names begin behind every slash: `a/b` is found in `a/b.md`, `a/bc/d.md` and `x/a/b/c.md`. A slash
+    in front makes it the root of the project, one at the end a folder.
+    """
+    name = fold(bindable(path)).removeprefix("./")
+    value = folded(entity.c.file_path)
+    if "*" in name:
+        name = name.removeprefix("/")
+        ways = [name] if name.endswith(("*", _EXTENSION)) else [name, name + _EXTENSION]
+        return or_(*(is_like(value, way) for way in ways))
+    if name.startswith("/"):
+        return is_like(value, name.removeprefix("/"))
+    return is_like(literal("/") + value, f"/{name}", before="%")
 
 
-def comparable(value: object) -> str | None:
-    """A metadata value such that two equal values are equal texts: numbers and dates by value."""
-    if value is None:
-        return None
-    text = str(value).strip()
-    if _NUMBER.match(text):
-        try:
-            return f"number {Decimal(text).normalize():f}"
-        except InvalidOperation:
-            return fold(text)
-    if _DATE.match(text):
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            return fold(text)
-        return f"date {(moment.astimezone(UTC) if moment.tzinfo else moment).isoformat()}"
-    return fold(text)
-
-
-def _pattern(permalink: str) -> str:
-    """A prefix, or a pattern whose only wildcard is `*`, for LIKE with a backslash as escape."""
-    plain = _plain(permalink.removeprefix("memory://"))
-    return plain.replace("*", "%") if "*" in plain else plain + "%"
-
-
-def _plain(text: str) -> str:
-    return _LIKE_SIGNS.sub(r"\\\1", text)
-
-
-def _nanoseconds(moment: datetime) -> int:
-    delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    return ((delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds) * 1000
+def _is_type(names: Sequence[str]) -> ColumnElement[bool]:
+    """The spellings of a type that occur are looked up in its index, and with them the notes."""
+    wanted = [fold(bindable(name)) for name in names]
+    spellings = select(entity.c.note_type).where(folded(entity.c.note_type).in_(wanted))
+    return entity.c.note_type.in_(spellings.correlate(None))
 
 
 def _clean_tag(tag: str) -> str:
-    return fold(tag.strip().lstrip("#").rstrip("/")) or ""
+    return fold(bindable(tag).strip().lstrip("#").rstrip("/"))
 
 
 def _has_tag(tag: str) -> ColumnElement[bool]:
     """On the note, or on one of its observations; `tag` is folded."""
-    of_note = func.json_each(entity.c.tags).table_valued("value", name="note_tag")
-    of_item = func.json_each(observation.c.tags).table_valued("value", name="item_tag")
-    may_hold = observation.c.tags != "[]"  # keeps the JSON reader off the rows that cannot match
+    tagged = select(observation.c.entity_id).where(_lists_tag(observation.c.tags, tag))
+    return or_(_lists_tag(entity.c.tags, tag), entity.c.id.in_(tagged))
+
+
+def _lists_tag(tags: ColumnElement[Any], tag: str) -> ColumnElement[bool]:
+    """Whether a JSON list has the tag or one below it; few lists are taken apart for that."""
+    may_have = not_(is_ascii(tags))
     if tag.isascii():
-        may_hold = observation.c.tags.like(f"%{_plain(tag)}%", escape="\\")
-    tagged = select(observation.c.entity_id).where(
-        may_hold,
-        exists(select(literal(1)).select_from(of_item).where(_is_tag(of_item.c.value, tag))),
-    )
-    return or_(
-        exists(select(literal(1)).select_from(of_note).where(_is_tag(of_note.c.value, tag))),
-        entity.c.id.in_(tagged),
-    )
+        is_plain = tag.isprintable() and _ESCAPED.isdisjoint(tag)
+        may_have = or_(may_have, like(tags, f"%{plain(tag)}%")) if is_plain else true()
+    each = func.json_each(tags).table_valued("value", name="each_tag")
+    value = func.ltrim(folded(each.c.value), "#")
+    is_tag = or_(value == tag, func.substr(value, 1, len(tag) + 1) == f"{tag}/")
+    has_tag = exists(select(literal(1)).select_from(each).where(is_tag))
+    return and_(tags != _NO_TAGS, may_have, has_tag)
 
 
-def _is_tag(value: ColumnElement[str], tag: str) -> ColumnElement[bool]:
-    folded = func.ltrim(_fold(value), "#")
-    return or_(folded == tag, func.substr(folded, 1, len(tag) + 1) == f"{tag}/")
+def _nanoseconds(moment: datetime) -> int:
+    delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    ns = ((delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds) * 1000
+    return max(-_MOST_NS, min(_MOST_NS, ns))  # of what a column holds: the years 1677 to 2262
 
 
-def _has_value(key: str, wanted: Iterable[str]) -> ColumnElement[bool]:
-    """One of the values of a metadata key (the value itself, or an element of a list) is wanted."""
-    entry = func.json_each(entity.c.entity_metadata).table_valued(
-        column("key", Text), column("value", Text), column("type", Text), name="entry"
-    )
-    as_list = func.iif(entry.c.type == "array", entry.c.value, func.json_array(entry.c.value))
-    element = func.json_each(as_list).table_valued("value", name="element")
-    return exists(
-        select(literal(1))
-        .select_from(entry.join(element, literal(1) == 1))
-        .where(
-            and_(
-                entry.c.key == key,
-                getattr(func, _COMPARABLE)(element.c.value).in_(
-                    [comparable(value) for value in wanted]
-                ),
-            )
-        )
-    )
-
-
-def _fold(value: ColumnElement[str]) -> ColumnElement[str]:
-    return getattr(func, _FOLD)(value)  # type: ignore[no-any-return]
+def _naive(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None)

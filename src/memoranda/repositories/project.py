@@ -23,6 +23,7 @@ from memoranda.model.project import Counts, Project
 from memoranda.repositories.store import ProjectScoped
 
 INDEX_VERSION = "index_version"
+SEARCH_LANGUAGES = "search_languages"
 LAST_FULL_SYNC = "last_full_sync"
 """Keys of `index_meta`."""
 

@@ -1,23 +1,26 @@
-"""Full-text search on SQLite: one FTS5 row per item, written here, searched by `fts_search`.
+"""Full-text search on SQLite: one FTS5 row per item. Whatever a user typed is inside an FTS5 string.
 
 Source: spec 2.1.5, 5.2; architecture rows 6, 15, 21.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DatabaseError
 
-from memoranda.db import fts
-from memoranda.model.search import RankedPage, SearchQuery
-from memoranda.ports import IndexedNote
-from memoranda.repositories.fts_search import FtsSearch
+from memoranda.model.item_key import KINDS, item_key, key_range
+from memoranda.ports import IndexedNote, StoredItem
 from memoranda.repositories.store import as_json
-from memoranda.text.analysis import index_terms
+from memoranda.text.analysis import ENGLISH, Languages, index_terms
+
+if TYPE_CHECKING:
+    from memoranda.ports import Keys
 
 _BATCH_NOTES = 128
 _INSERT = """
@@ -30,6 +33,23 @@ _INSERT = """
     )
 """
 """What is empty is NULL; made so here, since the driver takes ten times longer over a None."""
+_KEYS = "SELECT group_concat(rowid) FROM search_index WHERE search_index MATCH ?"
+_OF_PROJECT = " AND rowid >> 24 IN (SELECT id FROM entity WHERE project_id = {id:d})"
+_ANOTHER_PROJECT = "SELECT 1 FROM project WHERE id <> ? LIMIT 1"
+_ITEMS = """
+    SELECT rowid, content, heading_path, start_line, end_line, title, tags, headings
+    FROM search_index WHERE rowid IN (SELECT value FROM json_each(?)) ORDER BY rowid
+"""
+_LEAD = """
+    SELECT rowid, content, heading_path, start_line, end_line, title, tags, headings
+    FROM search_index WHERE rowid BETWEEN ? AND ? AND content <> ''
+    ORDER BY rowid & 3 = 0, rowid LIMIT 1
+"""
+_NOTES_WITH = """
+    SELECT DISTINCT id >> 24 FROM search_index_docsize WHERE ? >> (id & 3) & 1
+    AND id >> 24 IN (SELECT id FROM entity WHERE project_id = ?) ORDER BY 1
+"""
+_STATISTICS = "SELECT block FROM search_index_data WHERE id = 1"
 _DELETE = "DELETE FROM search_index WHERE rowid BETWEEN ? AND ?"
 _CHECK = "INSERT INTO search_index (search_index) VALUES ('integrity-check')"
 
@@ -37,8 +57,9 @@ _CHECK = "INSERT INTO search_index (search_index) VALUES ('integrity-check')"
 class SqliteFullTextIndex:
     """`ports.FullTextIndex` over the FTS5 table `search_index`."""
 
-    def __init__(self, project_id: int) -> None:
+    def __init__(self, project_id: int, languages: Languages = ENGLISH) -> None:
         self._project_id = project_id
+        self._languages = languages
 
     def replace(self, conn: Connection, notes: Iterable[IndexedNote]) -> None:
         """Make these the only rows of their notes; a bounded number of notes is held at a time."""
@@ -50,12 +71,44 @@ class SqliteFullTextIndex:
 
     def remove(self, conn: Connection, entity_ids: Iterable[int]) -> None:
         """Remove all rows of these notes."""
-        if ranges := [fts.row_range(entity_id) for entity_id in entity_ids]:
+        if ranges := [key_range(entity_id) for entity_id in entity_ids]:
             conn.exec_driver_sql(_DELETE, ranges)
 
-    def search(self, conn: Connection, query: SearchQuery) -> RankedPage:
-        """Notes that match, best first."""
-        return FtsSearch(conn, self._project_id, query).page()
+    def postings(
+        self, conn: Connection, phrases: Sequence[str], *, is_prefix: bool = False
+    ) -> Keys:
+        """Keys of the project's items that have any of these phrases in any field, ascending."""
+        import numpy as np
+
+        expression = _any_of(phrases, is_prefix=is_prefix)
+        if not expression:
+            return np.empty(0, np.int64)
+        # One text of all keys costs a third of fifty thousand rows.
+        sql = _KEYS if self._is_alone(conn) else _KEYS + _OF_PROJECT.format(id=self._project_id)
+        [(keys,)] = self._raw(conn, sql, expression)
+        return np.fromstring(keys or "", np.int64, sep=",")
+
+    def items(self, conn: Connection, keys: Sequence[int]) -> Sequence[StoredItem]:
+        """The items with these keys, ascending by key; unknown keys are left out."""
+        wanted = f"[{','.join(map(str, keys))}]"
+        return [_stored(row) for row in self._raw(conn, _ITEMS, wanted)]
+
+    def lead(self, conn: Connection, entity_id: int) -> StoredItem | None:
+        """A note's first item that has a text; None if there is none."""
+        rows = self._raw(conn, _LEAD, *key_range(entity_id))
+        return _stored(rows[0]) if rows else None
+
+    def notes_with(self, conn: Connection, kinds: Sequence[int]) -> Keys:
+        """Ids of the project's notes that have an item of any of these kinds, ascending."""
+        import numpy as np
+
+        rows = self._raw(conn, _NOTES_WITH, sum(1 << kind for kind in kinds), self._project_id)
+        return np.array([note for (note,) in rows], np.int64)
+
+    def item_count(self, conn: Connection) -> int:
+        """How many items the index holds: the first number of FTS5's own statistics."""
+        rows = self._raw(conn, _STATISTICS)
+        return _first_varint(rows[0][0]) if rows else 0
 
     def check(self, conn: Connection) -> bool:
         """Whether the index agrees with its rows; reads all of it, in a write transaction only."""
@@ -67,6 +120,13 @@ class SqliteFullTextIndex:
             raise
         return True
 
+    def _is_alone(self, conn: Connection) -> bool:
+        return not self._raw(conn, _ANOTHER_PROJECT, self._project_id)
+
+    def _raw(self, conn: Connection, sql: str, *parameters: object) -> list[Any]:
+        """Rows as the driver gives them; row objects would cost more than the search."""
+        return list(conn.exec_driver_sql(sql, parameters).cursor.fetchall())
+
     def _rows(self, note: IndexedNote) -> Iterator[tuple[object, ...]]:
         """A note's rows, as `_INSERT` takes them; what only the note has is said once."""
         note_type = note.note_type
@@ -74,10 +134,10 @@ class SqliteFullTextIndex:
         updated = note.updated_at.isoformat(" ")
         terms = note.terms
         if terms is None:
-            terms = [index_terms(item.searched) for item in note.items]
+            terms = [index_terms(item.searched, self._languages) for item in note.items]
         for ordinal, (item, added) in enumerate(zip(note.items, terms, strict=True)):
             yield (
-                fts.row_id(note.entity_id, ordinal, fts.KINDS[item.item_type]),
+                item_key(note.entity_id, ordinal, KINDS[item.item_type]),
                 note.entity_id,
                 self._project_id,
                 item.title,
@@ -95,6 +155,42 @@ class SqliteFullTextIndex:
                 item.item_id or "",
             )
             note_type = created = updated = ""
+
+
+def _any_of(phrases: Sequence[str], *, is_prefix: bool) -> str:
+    """An FTS5 expression that matches any of these phrases."""
+    strings = [_quoted(phrase) for phrase in phrases if phrase]
+    if strings and is_prefix:
+        strings[0] += " *"
+    return " OR ".join(strings)
+
+
+def _quoted(phrase: str) -> str:
+    return '"' + phrase.replace('"', '""') + '"'
+
+
+def _stored(row: Any) -> StoredItem:
+    key, content, heading_path, start_line, end_line, title, tags, headings = row
+    return StoredItem(
+        key=key,
+        content=content,
+        heading_path=tuple(json.loads(heading_path)) if heading_path else (),
+        start_line=start_line,
+        end_line=end_line,
+        title=title or "",
+        tags=tags or "",
+        headings=headings or "",
+    )
+
+
+def _first_varint(block: bytes) -> int:
+    """SQLite's variable-length integer: seven bits a byte, the highest first, until a byte below 128."""
+    value = 0
+    for byte in block[:9]:
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            break
+    return value
 
 
 @lru_cache(maxsize=256)

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import UTC
+from typing import TYPE_CHECKING
 
 from memoranda.errors import InvalidArgument
 from memoranda.model.note import NoteRef
 from memoranda.model.search import (
+    DateSpan,
+    Explanation,
     Hit,
-    ItemHit,
-    ItemType,
     Passage,
-    RankedNote,
-    RankedPage,
     SearchFilters,
     SearchQuery,
     SearchResults,
     SearchType,
+    TermShare,
 )
 from memoranda.ports import FullTextIndex
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Store, Tx
-from memoranda.services.snippets import hits, snippet
-from memoranda.text.query import Term, parse_query
+from memoranda.services.passages import passages
+from memoranda.text.analysis import ENGLISH, Languages
+from memoranda.text.query import TextQuery, parse_query
+
+if TYPE_CHECKING:
+    from memoranda.services.text_search import Found, FoundPage
 
 MAX_LIMIT = 200
 MAX_VALUES = 100
@@ -32,19 +37,29 @@ _NEAR_TITLES = 3
 _NEAR_LETTERS = 4
 
 
+_WEAK_COVERAGE = 0.35
+"""A best hit that has less of what was asked is not what was asked for."""
+_WEAK_HITS = 3
+
+
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    page: RankedPage
+    parsed: TextQuery
+    page: FoundPage
     refs: Mapping[int, NoteRef]
+    is_weak: bool
     suggestion: str | None
 
 
 class SearchService:
     """Finds notes of one project and shows the passages that made them match."""
 
-    def __init__(self, store: Store, fulltext: FullTextIndex) -> None:
+    def __init__(
+        self, store: Store, fulltext: FullTextIndex, languages: Languages = ENGLISH
+    ) -> None:
         self._store = store
         self._fulltext = fulltext
+        self._languages = languages
 
     async def search(self, query: SearchQuery) -> SearchResults:
         """Answer a query; a mode that cannot run falls back to full text and says so.
@@ -65,33 +80,49 @@ class SearchService:
             if len(getattr(query.filters, name)) > MAX_VALUES:
                 raise InvalidArgument(name, f"{name} has more than {MAX_VALUES} values")
         answer = await self._store.read(lambda tx: self._answer(tx, query))
-        terms = parse_query(query.text).terms
+        page = answer.page
+        terms = [one.term for one in page.terms]
+        found = page.hits[: max(0, _WEAK_HITS - query.offset)] if answer.is_weak else page.hits
         return SearchResults(
             query=query.text,
             search_type=SearchType.FTS,
             hits=tuple(
-                _hit(answer.refs[note.entity_id], note, terms)
-                for note in answer.page.notes
-                if note.entity_id in answer.refs
+                _hit(
+                    answer.refs[one.entity_id],
+                    one,
+                    passages(one.items, terms, self._languages),
+                    _explained(one, page, rank) if query.explain else None,
+                )
+                for rank, one in enumerate(found, query.offset + 1)
+                if one.entity_id in answer.refs
             ),
-            total=answer.page.total,
+            total=page.total,
             limit=query.limit,
             offset=query.offset,
             degraded=None if query.search_type is SearchType.FTS else _DEGRADED,
             suggestion=answer.suggestion,
-            relaxed=answer.page.relaxed and bool(answer.page.total),
+            relaxed=page.is_relaxed and bool(page.total),
+            full_matches=page.full,
+            is_weak=answer.is_weak,
+            read_filters=tuple(_read_filters(answer.parsed, has_span=page.has_span)),
         )
 
     def _answer(self, tx: Tx, query: SearchQuery) -> _Answer:
-        page = self._fulltext.search(tx.conn, query)
-        refs = NoteRefRepository(tx).by_ids([note.entity_id for note in page.notes])
-        return _Answer(page, refs, None if page.total else self._suggestion(tx, query))
+        # NumPy takes a tenth of a second to load, which a start should not wait for.
+        from memoranda.services.text_search import TextSearch
+
+        parsed = parse_query(query.text, self._languages, tx.now.replace(tzinfo=UTC))
+        page = TextSearch(tx, self._fulltext, parsed, query, self._languages).page()
+        refs = NoteRefRepository(tx).by_ids([found.entity_id for found in page.hits])
+        is_weak = bool(page.total) and page.coverage < _WEAK_COVERAGE
+        suggestion = None if page.total else self._suggestion(tx, query)
+        return _Answer(parsed, page, refs, is_weak, suggestion)
 
     def _suggestion(self, tx: Tx, query: SearchQuery) -> str:
         """What would find something: the same without filters, or notes with a similar word."""
         if names := _filter_names(query.filters):
             plain = replace(query, filters=SearchFilters(), limit=1, offset=0)
-            if total := self._fulltext.search(tx.conn, plain).total:
+            if total := self._page(tx, plain).total:
                 notes = "1 note matches" if total == 1 else f"{total} notes match"
                 return f"Drop a filter ({', '.join(names)}): without them {notes}."
         if titles := self._near_titles(tx, query):
@@ -105,35 +136,66 @@ class SearchService:
         if not words or len(words[-1]) <= _NEAR_LETTERS:
             return []
         near = SearchQuery(f"{words[-1][:_NEAR_LETTERS]}*", limit=_NEAR_TITLES)
-        ids = [note.entity_id for note in self._fulltext.search(tx.conn, near).notes]
+        ids = [found.entity_id for found in self._page(tx, near).hits]
         refs = NoteRefRepository(tx).by_ids(ids)
         return [refs[entity_id].title for entity_id in ids if entity_id in refs]
+
+    def _page(self, tx: Tx, query: SearchQuery) -> FoundPage:
+        from memoranda.services.text_search import TextSearch
+
+        parsed = parse_query(query.text, self._languages, tx.now.replace(tzinfo=UTC))
+        return TextSearch(tx, self._fulltext, parsed, query, self._languages).page()
 
 
 def _filter_names(filters: SearchFilters) -> list[str]:
     return [field.name for field in fields(filters) if getattr(filters, field.name)]
 
 
-def _hit(ref: NoteRef, note: RankedNote, terms: Sequence[Term]) -> Hit:
+def _read_filters(parsed: TextQuery, *, has_span: bool) -> Iterator[str]:
+    """The filters that the query's own words set, in words."""
+    for narrowing in parsed.filters:
+        for name in _filter_names(narrowing):
+            value = getattr(narrowing, name)
+            yield f"{name}: {', '.join(value) if isinstance(value, tuple) else value}"
+    if has_span and parsed.span is not None:
+        yield _span_text(parsed.span)
+
+
+def _span_text(span: DateSpan) -> str:
+    first, last = (moment.astimezone().date() for moment in (span.start, span.end))
+    return f"dates: {first} to before {last}, for {span.text!r}"
+
+
+def _hit(
+    ref: NoteRef,
+    found: Found,
+    shown: tuple[Passage, ...],
+    explanation: Explanation | None,
+) -> Hit:
     return Hit(
         ref=ref,
-        score=note.score,
-        item_type=note.items[0].item_type if note.items else ItemType.NOTE,
-        passages=tuple(_passages(note.items, terms)),
+        score=found.score,
+        item_type=found.item_type,
+        passages=shown,
+        explanation=explanation,
     )
 
 
-def _passages(items: Sequence[ItemHit], terms: Sequence[Term]) -> Iterator[Passage]:
-    """One snippet an item, best item first; the note's own row only if its header has a term."""
-    for item in items:
-        if item.item_type is ItemType.NOTE and not hits(item.text, terms):
-            continue  # it matched by its title, which is shown anyway
-        shown = snippet(item.text, terms)
-        if shown.text:
-            yield Passage(
-                text=shown.text,
-                heading_path=item.heading_path,
-                start_line=min(item.start_line + shown.first_line, item.end_line),
-                end_line=min(item.start_line + shown.last_line, item.end_line),
-                score=item.score,
+def _explained(found: Found, page: FoundPage, rank: int) -> Explanation:
+    from memoranda.ranking.items import FIELDS
+
+    best = next((item.score for item in found.items if item.score), None)
+    return Explanation(
+        rank=rank,
+        terms=tuple(
+            TermShare(
+                one.term.text,
+                one.items,
+                best.is_exact[number] if best else False,
+                best.terms[number] if best else 0.0,
             )
+            for number, one in enumerate(page.terms)
+        ),
+        fields=dict(zip(FIELDS, best.fields, strict=True)) if best else {},
+        boosts=found.boosts,
+    )

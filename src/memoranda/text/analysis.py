@@ -3,13 +3,13 @@
 The database's tokenizer finds words as they are written (letters, digits, marks; case and Latin
 accents folded). This module adds, in one more column (`content_stems`), what that misses:
 
-* stems: `running` also as `run`;
+* stems of the configured languages (Snowball): `running` also as `run`, `Häuser` as `haus`;
 * folded forms the tokenizer does not make: `Straße` as `strasse`, `Łódź` as `lodz`, Greek and
   Cyrillic without accents, Hebrew and Arabic without points;
 * overlapping pairs of characters of scripts without blanks (Chinese, Japanese, Thai, ...) and of
   Hangul, in text order, so that a part of an unspaced run is found as a phrase;
-* terms whose signs the tokenizer drops: `c++`, `c#`, `.net`, an emoji. The signs are written as
-  private-use characters, which the tokenizer keeps inside a word and nobody types.
+* terms whose signs the tokenizer drops: `c++`, `c#`, `.net`, the version `4.8.1`, an emoji. The signs are
+  written as private-use characters, which the tokenizer keeps inside a word and nobody types.
 
 Only what adds to the words themselves is written, so the column stays small. Query and index use the
 same functions, whatever the back end (architecture row 15).
@@ -23,7 +23,12 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 Languages = tuple[str, ...]
+"""Names of Snowball stemmers, as PyStemmer knows them."""
+
 ENGLISH: Languages = ("english",)
+
+ANALYSIS_VERSION = 2
+"""Raise it when `index_terms` writes something else for the same text."""
 
 _ASCII_WORDS = "".join(c if c.isalnum() else " " for c in map(chr, range(128)))
 _UNSPACED = (
@@ -36,6 +41,10 @@ _RUNS = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _SIGNS_AFTER = re.compile(r"[#+](?:(?<=\+)\+)?(?![^\W_]|[+#])")  # begins with the sign: found fast
 _NAME_BEFORE = re.compile(r"(?<![^\W_])[a-z][a-z0-9]{0,19}\Z")
 _DOT_BEFORE = re.compile(r"\.(?<![^\s(`\"'*]\.)[a-z][a-z0-9]*(?![^\W_])")
+_HAS_DOTTED = re.compile(r"\.(?:[a-z](?<![^\s(`\"'*]..)|\d(?<=\d..))")
+_VERSION = re.compile(
+    r"[0-9](?<![^\W_v]\d)(?<!\d\.\d)[0-9]{0,8}(?:\.[0-9]{1,9}){1,7}(?![^\W_]|\.\d)"
+)
 _LONGEST_NAME = 21
 _EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
 _PRIVATE = 0xE000
@@ -159,14 +168,28 @@ def folded(word: str) -> str:
     return bare if _word().fullmatch(bare) else word
 
 
-def stem(word: str, languages: Languages = ENGLISH) -> str:
-    """The stem of a folded word in the first language that shortens it, else the word itself."""
-    if not (2 < len(word) <= _LONGEST_STEMMED and word.isascii() and word.isalpha()):
-        return word  # numbers, hashes, other scripts
-    for language in languages:
-        if (short := _stemmer(language)(word)) != word:
-            return short
-    return word
+def stems(word: str, languages: Languages = ENGLISH) -> tuple[str, ...]:
+    """What the stemmers of the languages written in its script make of a normalized word, each once.
+
+    Folded; a stem that equals the folded word is among them.
+    """
+    if not 2 < len(word) <= _LONGEST_STEMMED:
+        return ()
+    if word.isascii():
+        if not word.isalpha():
+            return ()  # numbers, hashes
+        found = [stemmer(word) for stemmer in _stemmers(languages, "latin")]
+        return tuple(found) if len(found) == 1 else tuple(dict.fromkeys(found))
+    if any(c.isdigit() for c in word):
+        return ()
+    base = folded(word)
+    if base.isascii():  # accents tell stems apart: `Häuser` has that of `Haus`, `Hauser` is a name
+        others = tuple(one for one in languages if one != "english")
+        found = [stemmer(base) for stemmer in _stemmers(languages, "latin")]
+        found += [folded(stemmer(word)) for stemmer in _stemmers(others, "latin")]
+    else:
+        found = [folded(stemmer(word)) for stemmer in _stemmers(languages, _script(word))]
+    return tuple(dict.fromkeys(one for one in found if one))
 
 
 class _Added(dict[str, str]):
@@ -177,13 +200,53 @@ class _Added(dict[str, str]):
         self._languages = languages
 
     def __missing__(self, word: str) -> str:
-        base, stored = folded(word), token(word)
-        terms = dict.fromkeys((base, stem(base, self._languages)))
-        value = " ".join(term for term in terms if term and term != stored)
+        if word.isascii():
+            value = " ".join([term for term in stems(word, self._languages) if term != word])
+        else:
+            stored = token(word)
+            terms = dict.fromkeys((folded(word), *stems(word, self._languages)))
+            value = " ".join(term for term in terms if term != stored)
         if len(self) >= _CACHED_WORDS:
             self.clear()
         self[word] = value
         return value
+
+
+_SCRIPTS = (
+    ("greek", "\u0370-\u03ff\u1f00-\u1fff"),
+    ("cyrillic", "\u0400-\u052f"),
+    ("armenian", "\u0530-\u058f"),
+    ("hebrew", "\u0590-\u05ff"),
+    ("arabic", "\u0600-\u06ff"),
+    ("devanagari", "\u0900-\u097f"),
+    ("tamil", "\u0b80-\u0bff"),
+)
+_SCRIPTS_OF = {
+    "arabic": ("arabic",),
+    "armenian": ("armenian",),
+    "greek": ("greek",),
+    "hindi": ("devanagari",),
+    "nepali": ("devanagari",),
+    "persian": ("arabic",),
+    "russian": ("cyrillic",),
+    "serbian": ("cyrillic", "latin"),
+    "tamil": ("tamil",),
+    "yiddish": ("hebrew",),
+}
+"""Languages that are not written in Latin letters."""
+
+
+def _script(word: str) -> str:
+    return next((name for name, range_ in _SCRIPTS if re.match(f"[{range_}]", word)), "latin")
+
+
+@lru_cache(maxsize=64)
+def _stemmers(languages: Languages, script: str) -> tuple[Callable[[str], str], ...]:
+    return tuple(
+        _stemmer(language)
+        for language in languages
+        if script in _SCRIPTS_OF.get(language, ("latin",))
+    )
 
 
 @lru_cache(maxsize=1)
@@ -214,7 +277,9 @@ def _signed_terms(lowered: str) -> list[str]:
             at = signs.start()
             if name := _NAME_BEFORE.search(lowered[max(0, at - _LONGEST_NAME) : at]):
                 found.append(name[0] + signs[0])
-    found += _DOT_BEFORE.findall(lowered)
+    if _HAS_DOTTED.search(lowered):  # a search that fails takes a tenth of a findall
+        found += _DOT_BEFORE.findall(lowered)
+        found += _VERSION.findall(lowered)
     return [
         "".join(c if c.isalnum() else chr(_PRIVATE + ord(c)) for c in signed) for signed in found
     ]

@@ -1,0 +1,249 @@
+"""How well the text of one item answers the terms: BM25 over its fields. Pure.
+
+Differs from the textbook in four ways, each measured (`docs/explanation/retrieval.md`): a term counts once for
+any of its forms and half as much again for the exact one; short items are not told apart by their length;
+the headings above an item count; terms that follow each other in the query and in the text add a bonus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from memoranda.ports import StoredItem
+from memoranda.ranking.matching import TermMatches
+from memoranda.text.analysis import (
+    Languages,
+    emoji_terms,
+    forms,
+    has_unspaced,
+    normalized,
+    signed_terms,
+    token,
+    written_words,
+)
+from memoranda.text.query import Term
+
+FIELDS = ("title", "tags", "headings", "text")
+_FIELD_WEIGHTS = (8.0, 3.0, 2.0, 1.0)
+_SATURATION = 2.0
+_LENGTH_SHARE = 0.75
+_SHORT_WORDS = 40
+_USUAL_WORDS = 100
+_EXACT_SHARE = 0.5
+_HEADING_SHARE = 0.6
+_PHRASE_SHARE = 0.5
+_PHRASE_GAP = 2
+_HEADINGS, _TEXT = 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class ItemScore:
+    """A precise score.
+
+    Attributes:
+        terms: what each term adds, in the order of the terms.
+        is_exact: whether each is there as it was typed.
+        fields: what each of `FIELDS` adds.
+        phrase: what terms in a row add.
+    """
+
+    key: int
+    total: float
+    terms: tuple[float, ...]
+    is_exact: tuple[bool, ...]
+    fields: tuple[float, ...]
+    phrase: float
+
+
+class ItemScorer:
+    """Scores items for the terms of one query; a word is looked at once."""
+
+    def __init__(self, found: Sequence[TermMatches], languages: Languages) -> None:
+        self._found = found
+        self._headings: dict[tuple[str, ...], frozenset[int]] = {}
+        self._words = _Words([one.term for one in found], languages)
+        self._runs = [
+            (number, _in_a_row(one.term)) for number, one in enumerate(found) if _is_run(one.term)
+        ]
+
+    def score(self, item: StoredItem, present: Sequence[bool]) -> ItemScore:
+        """Score one item; `present` says which terms the index found in it.
+
+        A term that is there but not seen in the text counts once.
+        """
+        texts = (item.title, item.tags, item.headings, item.content)
+        counted = [(place, self._count(text)) for place, text in enumerate(texts) if text]
+        above = self._above(item.heading_path)
+        words = sum(one.words for _, one in counted)
+        length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * max(words, _SHORT_WORDS) / _USUAL_WORDS
+        shares, exact = [0.0] * len(self._found), [False] * len(self._found)
+        fields = [0.0] * len(FIELDS)
+        for number, one in enumerate(self._found):
+            worth = one.idf * one.weight
+            if number in above:
+                shares[number] = worth * _HEADING_SHARE
+                fields[_HEADINGS] += shares[number]
+            if not present[number]:
+                continue
+            by_field = [
+                (place, _FIELD_WEIGHTS[place] * each.any[number])
+                for place, each in counted
+                if number in each.any
+            ] or [(_TEXT, 1.0)]
+            exactly = sum(
+                _FIELD_WEIGHTS[place] * each.exact.get(number, 0) for place, each in counted
+            )
+            total = sum(count for _, count in by_field)
+            share = worth * (_saturated(total, length) + _EXACT_SHARE * _saturated(exactly, length))
+            for place, count in by_field:
+                fields[place] += share * count / total
+            shares[number] += share
+            exact[number] = exactly > 0
+        phrase = max((self._in_row(one) for _, one in counted), default=0.0)
+        return ItemScore(
+            item.key, sum(shares) + phrase, tuple(shares), tuple(exact), tuple(fields), phrase
+        )
+
+    def _above(self, headings: tuple[str, ...]) -> Collection[int]:
+        """The terms in the headings above an item; items of a section share them."""
+        if not headings:
+            return ()
+        if headings not in self._headings:
+            self._headings[headings] = frozenset(self._count(" ".join(headings)).any)
+        return self._headings[headings]
+
+    def _count(self, text: str) -> _Counted:
+        words = written_words(text)
+        counted = _Counted(len(words))
+        known = self._words.among(words)
+        if known:
+            for place, word in enumerate(words):
+                if word in known:
+                    for number, is_exact in known[word]:
+                        counted.add(number, is_exact)
+                        counted.places.append((place, number))
+        if self._runs:
+            self._count_runs(counted, text, words)
+        return counted
+
+    def _count_runs(self, counted: _Counted, text: str, words: list[str]) -> None:
+        lowered = normalized(text)
+        in_row = f" {' '.join(map(token, words))} "
+        signed = None
+        for number, run in self._runs:
+            if run.is_signed:
+                if signed is None:
+                    signed = signed_terms(text) + emoji_terms(text)
+                count = signed.count(run.text)
+            elif run.is_unspaced:
+                count = lowered.count(run.text)
+            else:
+                count = in_row.count(f" {run.text}" if run.is_open else f" {run.text} ")
+            if count:
+                counted.add(number, is_exact=True, times=count)
+
+    def _in_row(self, counted: _Counted) -> float:
+        """The bonus of neighbours of the query that are neighbours in the text, once a pair."""
+        pairs = set[tuple[int, int]]()
+        for (place, number), (next_place, next_number) in pairwise(counted.places):
+            if next_number == number + 1 and next_place - place <= _PHRASE_GAP:
+                pairs.add((number, next_number))
+        return _PHRASE_SHARE * sum(
+            min(self._found[left].idf, self._found[right].idf) for left, right in pairs
+        )
+
+
+def _saturated(count: float, length: float) -> float:
+    return count * (_SATURATION + 1) / (count + _SATURATION * length) if count else 0.0
+
+
+class _Counted:
+    """Terms in one field: how often in any form, how often as typed, and where."""
+
+    __slots__ = ("any", "exact", "places", "words")
+
+    def __init__(self, words: int) -> None:
+        self.words = words
+        self.any: dict[int, int] = {}
+        self.exact: dict[int, int] = {}
+        self.places: list[tuple[int, int]] = []
+
+    def add(self, number: int, is_exact: bool, times: int = 1) -> None:
+        self.any[number] = self.any.get(number, 0) + times
+        if is_exact:
+            self.exact[number] = self.exact.get(number, 0) + times
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    text: str
+    is_signed: bool = False
+    is_unspaced: bool = False
+    is_open: bool = False
+
+
+def _is_run(term: Term) -> bool:
+    """Whether a term is more than one word as `written_words` cuts them."""
+    exact = term.phrases[0]
+    return " " in exact or has_unspaced(exact) or _has_private(exact)
+
+
+def _has_private(text: str) -> bool:
+    return any("\ue000" <= sign <= "\uf8ff" for sign in text)
+
+
+def _in_a_row(term: Term) -> _Run:
+    exact = term.phrases[0]
+    if _has_private(exact):
+        return _Run(exact, is_signed=True)
+    if has_unspaced(term.text):
+        return _Run(normalized(term.text).strip(), is_unspaced=True)
+    return _Run(exact, is_open=term.is_prefix)
+
+
+class _Words:
+    """Which terms a written word is a form of."""
+
+    def __init__(self, terms: Iterable[Term], languages: Languages) -> None:
+        self._languages = languages
+        self._exact: dict[str, list[int]] = {}
+        self._forms: dict[str, list[int]] = {}
+        self._prefixes: list[tuple[str, int]] = []
+        for number, term in enumerate(terms):
+            if _is_run(term):
+                continue
+            self._exact.setdefault(term.phrases[0], []).append(number)
+            for form in term.phrases[1:]:
+                self._forms.setdefault(form, []).append(number)
+            if term.is_prefix:
+                self._prefixes.append((term.phrases[0], number))
+        initials = {form[:1] for form in (*self._exact, *self._forms)}
+        self._initials = frozenset(initials)
+        self._known: dict[str, tuple[tuple[int, bool], ...]] = {}
+        self._seen = set[str]()
+
+    def among(self, words: Iterable[str]) -> Mapping[str, tuple[tuple[int, bool], ...]]:
+        """Those of the words that are a form of a term, each with the terms and whether it is as typed.
+
+        `words` are as `written_words` gives them.
+        """
+        distinct = set(words)
+        for word in distinct - self._seen:
+            # A form begins with the first letter of its word.
+            if (word[0] in self._initials or not word.isascii()) and (of := self._compared(word)):
+                self._known[word] = of
+        self._seen |= distinct
+        return {word: self._known[word] for word in distinct & self._known.keys()}
+
+    def _compared(self, word: str) -> tuple[tuple[int, bool], ...]:
+        stored = token(word)
+        found = dict.fromkeys(self._exact.get(stored, ()), True)
+        for form in (stored, *forms(word, self._languages)):
+            for number in (*self._forms.get(form, ()), *self._exact.get(form, ())):
+                found.setdefault(number, False)
+        for prefix, number in self._prefixes:
+            if stored.startswith(prefix):
+                found.setdefault(number, False)
+        return tuple(found.items())

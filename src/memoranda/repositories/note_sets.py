@@ -1,0 +1,65 @@
+"""Sets of notes by their ids, as search needs them: all, those of a span of time, in order of path. SQL only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import Select, bindparam, func, select
+
+from memoranda.db.tables import entity
+from memoranda.model.search import DateSpan
+from memoranda.repositories.filters import in_span
+from memoranda.repositories.store import ProjectScoped
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ids = NDArray[np.int64]
+
+_MINE = entity.c.project_id == bindparam("project")
+_IDS = select(entity.c.id).where(_MINE)
+_COUNT = select(func.count()).where(_MINE)
+_FEW = 500
+
+
+class NoteSets(ProjectScoped):
+    """The notes of one project, as sets of ids."""
+
+    def count(self) -> int:
+        """How many notes there are."""
+        return self._conn.execute(_COUNT, {"project": self._project_id}).scalar_one()
+
+    def all(self) -> Ids:
+        """Every note, ascending."""
+        return self._ids(_IDS.order_by(entity.c.id))
+
+    def of_span(self, span: DateSpan) -> Ids:
+        """The notes created or modified in the span, ascending."""
+        return self._ids(_IDS.where(in_span(span)).order_by(entity.c.id))
+
+    def by_path(self, ids: Collection[int]) -> list[int]:
+        """The same ids in the order of their notes' paths."""
+        # Over the index on the path, or by looking up each note and sorting.
+        column = entity.c.id if len(ids) <= _FEW else entity.c.id.op("+")(0)
+        wanted = func.json_each(json.dumps(list(ids))).table_valued("value").c.value
+        rows = select(entity.c.id).where(column.in_(select(wanted))).order_by(entity.c.file_path)
+        return list(self._conn.execute(rows).scalars())
+
+    def newest(self, ids: Ids | None, wanted: slice) -> list[int]:
+        """That part of the notes (None: of all), the last modified first, then by path."""
+        statement = _IDS
+        if ids is not None:
+            among = func.json_each(json.dumps(ids.tolist())).table_valued("value").c.value
+            statement = statement.where(entity.c.id.in_(select(among)))
+        statement = statement.order_by(entity.c.mtime_ns.desc(), entity.c.file_path)
+        page = statement.slice(wanted.start, wanted.stop)
+        return list(self._conn.execute(page, {"project": self._project_id}).scalars())
+
+    def _ids(self, statement: Select[Any]) -> Ids:
+        rows: Sequence[int] = list(
+            self._conn.execute(statement, {"project": self._project_id}).scalars()
+        )
+        return np.array(rows, np.int64)

@@ -1,0 +1,156 @@
+"""Which notes and items a query matches, inside a transaction: terms, what is demanded, filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+
+import numpy as np
+
+from memoranda.model.item_key import NOTE_BITS
+from memoranda.model.search import SearchFilters
+from memoranda.ports import FullTextIndex
+from memoranda.ranking.matching import (
+    Ids,
+    ItemMatches,
+    NoteMatches,
+    TermMatches,
+    distinct,
+    is_in,
+    match_items,
+    match_notes,
+    match_term,
+)
+from memoranda.repositories import filters
+from memoranda.repositories.note_sets import NoteSets
+from memoranda.repositories.store import Tx
+from memoranda.text.query import Clause, Term, TextQuery
+
+_LOOSE_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What a query matches.
+
+    Attributes:
+        terms: with their items, filters applied.
+        items, notes: those that have any of the terms.
+        is_relaxed: something that the query demands was dropped, since nothing has it.
+        has_span: the date in words was a filter.
+    """
+
+    terms: tuple[TermMatches, ...]
+    items: ItemMatches
+    notes: NoteMatches
+    is_relaxed: bool = False
+    has_span: bool = False
+
+
+class Matcher:
+    """One query on one index; a term is looked up once."""
+
+    def __init__(
+        self, tx: Tx, fulltext: FullTextIndex, parsed: TextQuery, narrowing: SearchFilters
+    ) -> None:
+        self._tx = tx
+        self._fulltext = fulltext
+        self._parsed = parsed
+        self._filters = (narrowing, *parsed.filters)
+        self._postings: dict[tuple[tuple[str, ...], bool], Ids] = {}
+
+    def allowed(self) -> Ids | None:
+        """The notes that pass the filters, ascending; None: all do."""
+        notes = filters.allowed(self._tx.conn, self._tx.project_id, self._filters)
+        if not self._parsed.excluded:
+            return notes
+        everything = NoteSets(self._tx).all() if notes is None else notes
+        return everything[~is_in(everything, self._with_any(self._parsed.excluded))]
+
+    def in_span(self, notes: Ids | None) -> Ids | None:
+        """Those of the notes that the date in words means: by their dates, or because they say so."""
+        span = self._parsed.span
+        if span is None:
+            return notes
+        found = NoteSets(self._tx).of_span(span)
+        if span.words:
+            found = np.union1d(found, _owners(self._having(span.words)))
+        return found if notes is None else np.intersect1d(found, notes, assume_unique=True)
+
+    def matches(self) -> Matches:
+        """All that match; what nothing fulfils is dropped: the date first, then what is demanded."""
+        terms, allowed = self._found_terms(), self.allowed()
+        dated = self._parsed.span is not None
+        match = Matches(terms, match_items(()), match_notes(()))
+        for with_span, with_gate in ((True, True), (False, True), (True, False), (False, False)):
+            if with_span and not dated:
+                continue
+            notes = self._passing(self.in_span(allowed) if with_span else allowed, with_gate)
+            within = terms if notes is None else tuple(_within(one, notes) for one in terms)
+            is_relaxed = not with_gate or (dated and not with_span)
+            match = Matches(within, match_items(within), match_notes(within), is_relaxed, with_span)
+            if len(match.items.keys):
+                break
+        return match
+
+    def _found_terms(self) -> tuple[TermMatches, ...]:
+        """The terms with their items; one that nothing has gives way to its parts."""
+        found: dict[tuple[str, ...], TermMatches] = {}
+        for term in self._parsed.terms:
+            keys = self._of_term(term)
+            parts = [] if len(keys) else [(part, self._having((part,))) for part in term.loose]
+            if any(len(of_part) for _, of_part in parts):
+                for part, of_part in parts:
+                    loose = Term(part, (part,))
+                    match = match_term(loose, of_part, self._counts, _LOOSE_WEIGHT)
+                    found.setdefault(loose.phrases, match)
+            else:
+                found.setdefault(term.phrases, match_term(term, keys, self._counts))
+        return tuple(found.values())
+
+    @cached_property
+    def _counts(self) -> tuple[int, int]:
+        return self._fulltext.item_count(self._tx.conn), NoteSets(self._tx).count()
+
+    def _passing(self, allowed: Ids | None, with_gate: bool) -> Ids | None:
+        """The notes that have what is demanded and nothing that is excluded; None: all do."""
+        clauses = self._parsed.clauses
+        is_plain = not any(
+            clause.excluded or (with_gate and any(term.is_required for term in clause.wanted))
+            for clause in clauses
+        )
+        if is_plain:
+            return allowed
+        notes = reduce(np.union1d, [self._of_clause(one, with_gate) for one in clauses])
+        return notes if allowed is None else np.intersect1d(notes, allowed, assume_unique=True)
+
+    def _of_clause(self, clause: Clause, with_gate: bool) -> Ids:
+        demanded = [self._with_any((t,)) for t in clause.wanted if t.is_required and with_gate]
+        notes = reduce(np.intersect1d, demanded or [self._with_any(clause.wanted, is_loose=True)])
+        return notes[~is_in(notes, self._with_any(clause.excluded))]
+
+    def _with_any(self, terms: Sequence[Term], *, is_loose: bool = False) -> Ids:
+        """The notes that have any of the terms; `is_loose`: or a part of one."""
+        sets = [_owners(self._of_term(term)) for term in terms]
+        if is_loose:
+            sets += [_owners(self._having((part,))) for term in terms for part in term.loose]
+        return reduce(np.union1d, sets, np.empty(0, np.int64))
+
+    def _of_term(self, term: Term) -> Ids:
+        return self._having(term.phrases, is_prefix=term.is_prefix)
+
+    def _having(self, phrases: Sequence[str], *, is_prefix: bool = False) -> Ids:
+        key = (tuple(phrases), is_prefix)
+        if key not in self._postings:
+            conn = self._tx.conn
+            self._postings[key] = self._fulltext.postings(conn, phrases, is_prefix=is_prefix)
+        return self._postings[key]
+
+
+def _within(match: TermMatches, notes: Ids) -> TermMatches:
+    return replace(match, keys=match.keys[is_in(match.keys >> NOTE_BITS, notes)])
+
+
+def _owners(keys: Ids) -> Ids:
+    return distinct(keys >> NOTE_BITS)
