@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 from memoranda.db.engine import begin_write, open_engine
 from memoranda.db.health import prepare
 from memoranda.db.tables import entity, project
+from memoranda.model.item_key import item_key
 from memoranda.model.search import ItemType, SearchFilters, SearchQuery, SearchType
 from memoranda.ports import FullTextIndex, IndexedItem, IndexedNote
 from memoranda.repositories.search_sqlite import SqliteFullTextIndex
@@ -346,3 +347,120 @@ def test_terms_that_are_known_are_taken(bench: Bench) -> None:
         bench.conn, [IndexedNote(note, "note", DAY, DAY, items, terms=("", "zebra"))]
     )
     assert bench.page("zebra").total == 1
+
+
+def test_what_is_quoted_or_joined_is_demanded_while_anything_fulfils_it(bench: Bench) -> None:
+    bench.add("a.md", "blue zebra")
+    bench.add("b.md", "zebra blue")
+    bench.add("c.md", "zebra")
+    assert bench.find('"blue zebra"') == ["a.md"]
+    assert set(bench.find("blue AND zebra")) == {"a.md", "b.md"}
+    assert not bench.page("blue AND zebra").is_relaxed
+    page = bench.page('"zebra fish"')
+    assert {bench.paths[hit.entity_id] for hit in page.hits} == {"a.md", "b.md", "c.md"}
+    assert page.is_relaxed
+    assert bench.page("blue AND fish").is_relaxed
+
+
+def test_excluded_words_stay_excluded_when_the_rest_is_relaxed(bench: Bench) -> None:
+    bench.add("a.md", "blue zebra")
+    bench.add("b.md", "zebra stripes")
+    assert bench.find('"zebra fish" -blue') == ["b.md"]
+    assert bench.find("zebra -blue -stripes") == []
+
+
+def test_either_side_of_or_is_enough(bench: Bench) -> None:
+    bench.add("a.md", "cats and dogs")
+    bench.add("b.md", "dogs")
+    bench.add("c.md", "birds")
+    assert set(bench.find("cats AND dogs OR birds")) == {"a.md", "c.md"}
+    assert set(bench.find("dogs -cats OR birds")) == {"b.md", "c.md"}
+
+
+def test_full_matches_are_counted(bench: Bench) -> None:
+    bench.add("a.md", "blue", "zebra")
+    bench.add("b.md", "blue zebra")
+    bench.add("c.md", "blue")
+    page = bench.page("blue zebra")
+    assert (page.total, page.full) == (3, 2)
+    assert (bench.page("unheard").full, bench.page("").full) == (0, None)
+
+
+def test_words_beside_each_other_come_first(bench: Bench) -> None:
+    bench.add("a.md", "blue water and a zebra")
+    bench.add("b.md", "water for the blue zebra")
+    assert bench.find("blue zebra") == ["b.md", "a.md"]
+
+
+def test_items_as_hits(bench: Bench) -> None:
+    bench.add("a.md", "zebra one", "zebra two", "other", item_type=ItemType.OBSERVATION)
+    bench.add("b.md", "zebra three", item_type=ItemType.SECTION)
+    observations = bench.page("zebra", item_types=(ItemType.OBSERVATION,))
+    assert observations.total == 2
+    assert [hit.items[0].stored.content for hit in observations.hits] == ["zebra one", "zebra two"]
+    assert {hit.item_type for hit in observations.hits} == {ItemType.OBSERVATION}
+    both = bench.page("zebra", item_types=(ItemType.OBSERVATION, ItemType.SECTION))
+    assert both.total == 3
+    notes = bench.page("zebra", item_types=(ItemType.NOTE,))
+    assert (notes.total, {hit.item_type for hit in notes.hits}) == (2, {ItemType.NOTE})
+
+
+def test_items_page_exactly(bench: Bench) -> None:
+    for number in range(60):
+        bench.add(f"n{number:02}.md", *["common word"] * 5, item_type=ItemType.OBSERVATION)
+    kinds = (ItemType.OBSERVATION,)
+    pages = [
+        bench.page("common", limit=70, offset=at, item_types=kinds) for at in range(0, 350, 70)
+    ]
+    hits = [hit for page in pages for hit in page.hits]
+    assert {page.total for page in pages} == {300}
+    assert len({hit.items[0].stored.key for hit in hits}) == 300
+    assert all(a.score >= b.score > 0 for a, b in pairwise(hits))
+    whole = bench.page("common", limit=200, item_types=kinds)
+    assert [hit.items[0].stored.key for hit in hits[:200]] == [
+        hit.items[0].stored.key for hit in whole.hits
+    ]
+
+
+def test_a_word_that_fills_one_note_does_not_hide_the_others(bench: Bench) -> None:
+    bench.add("log.md", *["zebra fed"] * 400)
+    bench.add("a.md", "all about the zebra", title="Zebra")
+    for number in range(30):
+        bench.add(f"other{number}.md", *["other animals"] * 20)
+    assert bench.find("zebra") == ["a.md", "log.md"]
+
+
+def test_an_unfinished_last_word_finds_the_whole(bench: Bench) -> None:
+    bench.add("a.md", "templates")
+    assert bench.find("templ") == bench.find("templ*") == ["a.md"]
+
+
+def test_postings_are_ascending_and_each_once(bench: Bench) -> None:
+    note = bench.add("a.md", "blue zebra", "zebra", title="Zebra")
+    keys = [item_key(note, ordinal, min(ordinal, 1)) for ordinal in range(3)]
+    assert bench.fulltext.postings(bench.conn, ["zebra", "blue"]).tolist() == keys
+    assert bench.fulltext.postings(bench.conn, ["blue zebra"]).tolist() == keys[1:2]
+    assert bench.fulltext.postings(bench.conn, ["zeb"], is_prefix=True).tolist() == keys
+    for nothing in ([], ["unheard"], [""], ['"'], ["NEAR("]):
+        assert bench.fulltext.postings(bench.conn, nothing).tolist() == []
+
+
+def test_items_come_back_as_they_were_put(bench: Bench) -> None:
+    note = bench.add("a.md", "blue zebra", "zebra", title="Zebra")
+    section, own, unknown = item_key(note, 1, 1), item_key(note, 0, 0), item_key(note + 9, 1, 1)
+    items = bench.fulltext.items(bench.conn, [section, own, unknown])
+    assert [item.key for item in items] == [own, section]
+    assert (items[0].title, items[1].content) == ("Zebra", "blue zebra")
+    lead = bench.fulltext.lead(bench.conn, note)
+    assert lead is not None
+    assert lead.key == section
+    assert bench.fulltext.lead(bench.conn, 999) is None
+
+
+def test_items_are_counted(bench: Bench) -> None:
+    assert bench.fulltext.item_count(bench.conn) == 0
+    for number in range(70):
+        bench.add(f"{number}.md", "one", "two")
+    assert 200 <= bench.fulltext.item_count(bench.conn) <= 210  # before the transaction ends
+    assert bench.fulltext.notes_with(bench.conn, [2]).tolist() == []
+    assert len(bench.fulltext.notes_with(bench.conn, [1])) == 70

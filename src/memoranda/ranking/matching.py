@@ -19,9 +19,9 @@ from memoranda.text.query import Term
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
-OWN_ITEM = 4
-"""As how many of its items a note's title, tags and headings count."""
 _OWN_ITEM_GAIN = 1.5
+"""What a term is worth in a note's own item (title, tags, headings): for the item that many times as much, for
+the note that much more than its other items can make of it."""
 _SATURATION = 2.0
 _NO_IDS: Ids = np.empty(0, np.int64)
 _KIND_MASK = (1 << KIND_BITS) - 1
@@ -119,10 +119,11 @@ def match_notes(found: Sequence[TermMatches]) -> NoteMatches:
         owners = one.keys >> NOTE_BITS
         starts = _starts(owners)
         own = (one.keys[starts] & _KIND_MASK) == 0  # a note's own item is its first
-        having = np.diff(np.append(starts, len(owners))) + np.where(own, OWN_ITEM - 1, 0)
+        having = np.diff(np.append(starts, len(owners)))
         gain = one.note_idf * one.weight
         notes.append(owners[starts])
-        gains.append(gain * having * (_SATURATION + 1) / (having + _SATURATION))
+        told = having * (_SATURATION + 1) / (having + _SATURATION)
+        gains.append(gain * (told + np.where(own, _OWN_ITEM_GAIN, 0.0)))
         worth.append(np.full(len(starts), gain))
     ids, order, starts = _merged(notes)
     if not len(ids):
