@@ -44,16 +44,23 @@ __all__ = [
     "configured_projects",
     "database_path",
     "ensure_private_folder",
+    "environment_variables",
     "find_project",
     "history_folder",
     "load_settings",
     "lock_folder",
     "log_file",
     "project_permalink",
+    "search_log_file",
 ]
 
 HISTORY_FOLDER = "history"
+SEARCH_LOG = "searches.jsonl"
 _DIR_VARIABLE = "BASIC_MEMORY_CONFIG_DIR"
+_JSON_HINTS = {
+    "projects": 'Write for example {"main": {"path": "/home/me/notes"}}.',
+    "search_languages": 'Write for example ["english", "german"].',
+}
 _MAX_PERMALINK_BYTES = 120  # it names a folder: far below the 255 bytes of a file name
 
 
@@ -107,6 +114,18 @@ def history_folder(project: Project) -> Path:
     return config_dir() / project.permalink / HISTORY_FOLDER
 
 
+def search_log_file(project: Project) -> Path:
+    """Where the searches in a project are recorded; nothing is made."""
+    return config_dir() / project.permalink / SEARCH_LOG
+
+
+def environment_variables() -> tuple[str, ...]:
+    """The names of all variables with our prefix but the one of the folder, known ones or not."""
+    prefix = _DIR_VARIABLE.removesuffix("CONFIG_DIR")
+    names = (name for name in os.environ if name.upper().startswith(prefix))
+    return tuple(sorted(name for name in names if name.upper() != _DIR_VARIABLE))
+
+
 def load_settings() -> Settings:
     """Read environment and configuration file and check every value.
 
@@ -133,7 +152,7 @@ def load_settings() -> Settings:
         raise ConfigProblem(
             variable,
             f"The environment variable {variable} is not JSON: {reason}",
-            hint='For projects write for example {"main": {"path": "/home/me/notes"}}.',
+            hint=_JSON_HINTS.get(match[1] if match else "", "Write it as JSON."),
         ) from error
     values = {
         k: v for k, v in file_values.items() if v is not None or k not in Settings.model_fields

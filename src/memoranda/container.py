@@ -111,6 +111,8 @@ class Container:
                 _plan(self.settings),
                 HistoryLimits(self.settings.history_days, self.settings.history_megabytes),
                 open_one,
+                languages=tuple(self.settings.search_languages),
+                half_life_days=self.settings.search_half_life,
             )
             self._workspaces[project.permalink] = workspace
             return workspace

@@ -141,6 +141,14 @@ class FullTextIndex(Protocol):
         """Ids of the project's notes that have an item of any of these kinds, ascending."""
         ...
 
+    def similar_words(self, conn: Any, word: str, limit: int) -> Sequence[tuple[str, int]]:
+        """Words of the project's notes that this one may have meant, and in how many items each stands.
+
+        Likeliest first, the word itself never among them; `word` as `text.analysis.token` writes it. A short
+        word, a number and an unspaced script have none. Costs milliseconds, whatever the size.
+        """
+        ...
+
     def item_count(self, conn: Any) -> int:
         """How many items the index holds, of all projects in it; an estimate is enough."""
         ...

@@ -60,6 +60,10 @@ class Settings(BaseSettings):
         reconcile_interval: seconds between two looks at the whole folder while it is watched.
         history_days: how long what tools changed can be taken back; 0 is for ever.
         history_megabytes: how much of it is kept for a project; 0 is no limit.
+        search_languages: the languages of your notes, for word stems and stop words: names as Snowball has them.
+        search_log: whether searches are recorded on this machine, for `memoranda doctor` and `memoranda searches`.
+        search_half_life: days after which a note counts half in a search, and what notes say of their
+            importance and status counts too; 0: only the words count.
         server_name: the name shown to MCP clients.
         log_level: the least that is logged: TRACE, DEBUG, INFO, SUCCESS, WARNING, ERROR or CRITICAL.
         projects_root: the folder below which assistants over HTTP may make projects; without it they
@@ -87,6 +91,9 @@ class Settings(BaseSettings):
     reconcile_interval: int = Field(default=300, ge=5)
     history_days: int = Field(default=365, ge=0)
     history_megabytes: int = Field(default=500, ge=0)
+    search_languages: list[str] = Field(default_factory=lambda: ["english"])
+    search_log: bool = True
+    search_half_life: int = Field(default=0, ge=0, le=36_500)
     server_name: str = Field(default="Memoranda", min_length=1)
     log_level: str = "INFO"
     projects_root: str | None = None
@@ -110,6 +117,20 @@ class Settings(BaseSettings):
         if not isinstance(value, dict):
             return value
         return {name: _entry(entry) for name, entry in value.items()}
+
+    @field_validator("search_languages")
+    @classmethod
+    def _known_languages(cls, value: list[str]) -> list[str]:
+        from Stemmer import algorithms  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+        names = list(dict.fromkeys(name.strip().lower() for name in value))
+        known = algorithms()
+        if unknown := [name for name in names if name not in known]:
+            raise ValueError(
+                f"{unknown[0]!r} has no stems; there are {', '.join(known)} "
+                "(Chinese, Japanese, Korean and Thai need none)"
+            )
+        return names
 
     @field_validator("log_level")
     @classmethod

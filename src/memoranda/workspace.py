@@ -53,6 +53,7 @@ from memoranda.sync.lease import Lease
 from memoranda.sync.memory import HOLD, hold_of
 from memoranda.sync.reading import ReadOne
 from memoranda.sync.sync_service import INDEX_VERSION, SyncService
+from memoranda.text.analysis import ENGLISH, Languages
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
@@ -143,6 +144,9 @@ def join(
     plan: WatchPlan,
     limits: HistoryLimits,
     before: Workspace | None = None,
+    *,
+    languages: Languages = ENGLISH,
+    half_life_days: int = 0,
 ) -> Workspace:
     """Prepare the database and build the parts; touches the disk, so call it in a thread.
 
@@ -152,6 +156,8 @@ def join(
         plan: how to watch its folder.
         limits: how much of its history is kept.
         before: the closed workspace that could not be used any more.
+        languages: those of the notes.
+        half_life_days: after how many a note counts half in a search; 0: age does not count.
     """
     database = database_path(project)
     has_log = bool(_size(_log(database)))
@@ -190,6 +196,8 @@ def join(
         ),
         plan=plan,
         limits=limits,
+        languages=languages,
+        half_life_days=half_life_days,
     )
     return replace(workspace, opened=identify(database))
 
@@ -214,17 +222,21 @@ def assemble(
     lease: Lease | None = None,
     plan: WatchPlan | None = None,
     limits: HistoryLimits | None = None,
+    languages: Languages = ENGLISH,
+    half_life_days: int = 0,
 ) -> Workspace:
     """Build the parts of a project over an open database; `read` lets tests inject faults."""
     store = Store(engine, project_id, clock)
-    fulltext = SqliteFullTextIndex(project_id)
+    fulltext = SqliteFullTextIndex(project_id, languages)
     files = FileService(project.path, locks, skips=project.skips)
     entities = EntityService(store, fulltext)
     history = HistoryStore(
         database.parent / HISTORY_FOLDER, project.path, clock, limits or HistoryLimits()
     )
     notes = NoteService(store, files, fulltext, history)
-    sync = SyncService(project.path, project.skips, store, files, entities, clock, read=read)
+    sync = SyncService(
+        project.path, project.skips, store, files, entities, clock, read=read, languages=languages
+    )
     check = partial(full_check, engine)
     integrity = IntegrityCheck(project.name, store, check, clock, period=check_every)
     return Workspace(
@@ -235,7 +247,7 @@ def assemble(
         files=files,
         entities=entities,
         notes=notes,
-        search=SearchService(store, fulltext),
+        search=SearchService(store, fulltext, languages, half_life_days=half_life_days),
         context=ContextService(store, notes),
         browse=BrowseService(store, files),
         links=LinkResolver(store),

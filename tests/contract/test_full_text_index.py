@@ -464,3 +464,18 @@ def test_items_are_counted(bench: Bench) -> None:
     assert 200 <= bench.fulltext.item_count(bench.conn) <= 210  # before the transaction ends
     assert bench.fulltext.notes_with(bench.conn, [2]).tolist() == []
     assert len(bench.fulltext.notes_with(bench.conn, [1])) == 70
+
+
+def test_similar_words_are_those_of_the_projects_texts(
+    make_bench: Callable[[int], Bench],
+) -> None:
+    one, two = make_bench(1), make_bench(2)
+    one.add("a.md", "the warehouse", "a warehouse of policies", title="Warehouse")
+    one.add("b.md", "the wharf")
+    two.add("c.md", "wharehouses")
+    assert one.fulltext.similar_words(one.conn, "wharehouse", 3) == [("warehouse", 3)]
+    assert one.fulltext.similar_words(one.conn, "warehouse", 3) == []
+    assert one.fulltext.similar_words(one.conn, "polici", 3) == []  # a stem
+    assert two.fulltext.similar_words(two.conn, "wharehouse", 3) == [("wharehouses", 1)]
+    for word in ("", "wha", "2026", "部署方案", 'ware"house', "*", "wharehouse" * 50):
+        assert one.fulltext.similar_words(one.conn, word, 3) == []

@@ -24,6 +24,7 @@ class SearchRecord:
         client: who asked, as it says itself; "memoranda" for the command line, "" for nobody known.
         is_relaxed, is_weak, is_degraded: see `SearchResults`.
         is_filtered: there were filters; which ones is not remembered.
+        is_first: the first search of its process in the project, which has to load code and data.
     """
 
     at: datetime
@@ -36,6 +37,7 @@ class SearchRecord:
     is_weak: bool = False
     is_degraded: bool = False
     is_filtered: bool = False
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,10 @@ class SearchSummary:
         total: recorded searches.
         since: when the first of them began, None without any.
         clients: who asked, by name.
-        p50_ms, p95_ms: so long took half, and 95 of 100, of them at most; 0.0 without any.
-        slowest: the slowest searches, the slowest first.
+        warm: how many were not the first of their process.
+        p50_ms, p95_ms: so long took half, and 95 of 100, of the warm ones at most; 0.0 without any.
+        slowest: the slowest of the warm ones, the slowest first.
+        first_p50_ms: so long took half of the first ones at most, 0.0 without any.
         empty: how many found nothing; `empty_queries` the most frequent words of these.
         weak: how many found nothing relevant; `weak_queries` likewise.
         relaxed: how many found nothing that fulfils all that was demanded.
@@ -71,9 +75,11 @@ class SearchSummary:
     total: int = 0
     since: datetime | None = None
     clients: tuple[str, ...] = ()
+    warm: int = 0
     p50_ms: float = 0.0
     p95_ms: float = 0.0
     slowest: tuple[SearchRecord, ...] = ()
+    first_p50_ms: float = 0.0
     empty: int = 0
     empty_queries: tuple[str, ...] = ()
     weak: int = 0

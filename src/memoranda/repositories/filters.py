@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     ColumnElement,
+    Select,
     and_,
     exists,
     func,
@@ -49,6 +50,8 @@ _NO_TAGS: ColumnElement[str] = literal_column("'[]'")
 _PROJECT = (entity.c.project_id,) * 2 + (entity.c.project_id + 0,) * 2
 """By what a part of `_by_index` finds its project: the last two have indexes that begin with the name."""
 _MOST_NS = (1 << 63) - 1
+_MOST_AT_ONCE = 50
+"""SQLite refuses a statement of a thousand."""
 _ESCAPED = frozenset('"\\')
 _SCHEME = "memory://"
 _EXTENSION = ".md"
@@ -59,23 +62,29 @@ def allowed(
 ) -> NDArray[np.int64] | None:
     """The project's notes that pass all the filters, as ascending ids; None if none says anything of notes.
 
-    `span`, `item_types` and `min_similarity` are the caller's. One statement.
+    `span`, `item_types` and `min_similarity` are the caller's. One statement for up to fifty conditions.
     """
-    merged = [list(chain(*parts)) for parts in zip(*map(_by_index, filters), strict=True)]
+    merged = [
+        list(chain(*parts)) for parts in zip(*map(_by_index, dict.fromkeys(filters)), strict=True)
+    ]
     sets = [
-        select(entity.c.id).where(mine == project_id, *found)
+        select(entity.c.id).where(mine == project_id, *found[start : start + _MOST_AT_ONCE])
         for mine, found in zip(_PROJECT, merged, strict=False)
-        if found
+        for start in range(0, len(found), _MOST_AT_ONCE)
     ]
     if not sets:
         return None
+    register(conn)
+    if sum(map(len, merged)) <= _MOST_AT_ONCE:
+        return _ids(conn, *sets)
     import numpy as np
 
-    register(conn)
-    first, *others = sets
-    passing = first.where(*((entity.c.id + 0).in_(other.correlate(None)) for other in others))
-    ids = conn.execute(select(func.group_concat(passing.subquery().c.id))).scalar()
-    return np.sort(np.fromstring(ids or "", np.int64, sep=","))
+    passing = _ids(conn, sets[0])
+    for one in sets[1:]:
+        if not len(passing):
+            break
+        passing = np.intersect1d(passing, _ids(conn, one), assume_unique=True)
+    return passing
 
 
 def conditions(filters: SearchFilters) -> list[ColumnElement[bool]]:
@@ -95,6 +104,14 @@ def in_span(span: DateSpan) -> ColumnElement[bool]:
     return or_(
         *(and_(at >= start, at < end) for at in (entity.c.note_created, entity.c.note_modified))
     )
+
+
+def _ids(conn: Connection, first: Select[Any], *others: Select[Any]) -> NDArray[np.int64]:
+    import numpy as np
+
+    passing = first.where(*((entity.c.id + 0).in_(other.correlate(None)) for other in others))
+    ids = conn.execute(select(func.group_concat(passing.subquery().c.id))).scalar()
+    return np.sort(np.fromstring(ids or "", np.int64, sep=","))
 
 
 def _by_index(filters: SearchFilters) -> tuple[list[ColumnElement[bool]], ...]:

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DatabaseError
 from memoranda.model.item_key import KINDS, item_key, key_range
 from memoranda.ports import IndexedNote, StoredItem
 from memoranda.repositories.store import as_json
+from memoranda.repositories.vocabulary import similar_words
 from memoranda.text.analysis import ENGLISH, Languages, index_terms
 
 if TYPE_CHECKING:
@@ -104,6 +105,10 @@ class SqliteFullTextIndex:
 
         rows = self._raw(conn, _NOTES_WITH, sum(1 << kind for kind in kinds), self._project_id)
         return np.array([note for (note,) in rows], np.int64)
+
+    def similar_words(self, conn: Connection, word: str, limit: int) -> Sequence[tuple[str, int]]:
+        """Words that this one may have meant, likeliest first, with their items."""
+        return similar_words(conn, self._project_id, word, limit)
 
     def item_count(self, conn: Connection) -> int:
         """How many items the index holds: the first number of FTS5's own statistics."""

@@ -24,7 +24,7 @@ _FUNCTIONS = (
     ("memoranda_found", 2, filter_values.found),
 )
 _LIKE_SIGNS = re.compile(r"[\\%_]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _LONGEST_PATTERN_BYTES = 40_000
 """SQLite refuses one of 50,000. No name is as long as that."""
 
@@ -40,8 +40,8 @@ def register(conn: Connection) -> None:
 
 
 def bindable(text: str) -> str:
-    """The text without what SQLite cannot take: halves of surrogate pairs, from badly decoded input."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    """The text with U+FFFD, as the index has it, for what is no character: NUL, half a surrogate pair."""
+    return _NO_TEXT.sub("\ufffd", text)
 
 
 def is_ascii(value: ColumnElement[Any]) -> ColumnElement[bool]:

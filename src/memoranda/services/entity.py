@@ -17,7 +17,11 @@ from memoranda.ports import FullTextIndex
 from memoranda.repositories.entity import EntityRepository, StoredEntity
 from memoranda.repositories.failure import FailureRepository
 from memoranda.repositories.names import NameRepository
-from memoranda.repositories.project import INDEX_VERSION, ProjectRepository
+from memoranda.repositories.project import (
+    INDEX_VERSION,
+    SEARCH_LANGUAGES,
+    ProjectRepository,
+)
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx, as_json
@@ -28,6 +32,7 @@ from memoranda.services.linking import Name, link_keys, names_of
 from memoranda.services.note_input import Applied, Gone, NoteInput
 from memoranda.services.observations import write_observations
 from memoranda.services.permalinks import Claim, ClaimClass, assign, claim
+from memoranda.text.analysis import Languages
 
 _MANY = 50
 
@@ -329,7 +334,7 @@ def _stored_names(row: StoredEntity) -> frozenset[Name]:
     return names_of(row.path, row.title, row.aliases, row.permalink, row.hashed)
 
 
-def forget_contents(tx: Tx, index_version: int) -> None:
+def forget_contents(tx: Tx, index_version: int, languages: Languages) -> None:
     """Make every file look changed, and the names what this version makes of the rows.
 
     Ids, times and checksums stay, so that moves are still recognised; the failures of the old version
@@ -344,7 +349,9 @@ def forget_contents(tx: Tx, index_version: int) -> None:
     )
     entities.forget_contents()
     FailureRepository(tx).clear()
-    ProjectRepository(tx).set_fact(INDEX_VERSION, index_version)
+    project = ProjectRepository(tx)
+    project.set_fact(INDEX_VERSION, index_version)
+    project.set_fact(SEARCH_LANGUAGES, list(languages))
 
 
 def _link_rows(tx: Tx, entries: Iterable[_Entry]) -> list[dict[str, object]]:

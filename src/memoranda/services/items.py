@@ -10,7 +10,7 @@ from datetime import datetime
 from memoranda.model.note import Link, Observation, ParsedNote
 from memoranda.model.search import ItemType
 from memoranda.ports import IndexedItem, IndexedNote
-from memoranda.text.analysis import index_terms
+from memoranda.text.analysis import ENGLISH, Languages, index_terms
 
 _HEADING_CHARS = 200
 ITEMS_VERSION = 2
@@ -39,10 +39,10 @@ def indexed_note(
     return IndexedNote(entity_id, parsed.note_type, *dates, items, is_new, terms)
 
 
-def note_terms(parsed: ParsedNote) -> tuple[str, ...]:
+def note_terms(parsed: ParsedNote, languages: Languages = ENGLISH) -> tuple[str, ...]:
     """What text analysis adds to each row of a note, in their order: work for another process."""
     items = note_items(parsed, range(len(parsed.observations)))
-    return tuple(index_terms(item.searched) for item in items)
+    return tuple(index_terms(item.searched, languages) for item in items)
 
 
 def note_items(parsed: ParsedNote, observation_ids: Sequence[int]) -> list[IndexedItem]:

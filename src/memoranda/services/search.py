@@ -24,6 +24,7 @@ from memoranda.ports import FullTextIndex
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.passages import passages
+from memoranda.services.suggestion import did_you_mean
 from memoranda.text.analysis import ENGLISH, Languages
 from memoranda.text.query import TextQuery, parse_query
 
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 MAX_LIMIT = 200
 MAX_VALUES = 100
 _DEGRADED = "Meaning search is not available; this is a full-text answer"
-_NEAR_TITLES = 3
-_NEAR_LETTERS = 4
-
 
 _WEAK_COVERAGE = 0.35
 """A best hit that has less of what was asked is not what was asked for."""
@@ -55,11 +53,17 @@ class SearchService:
     """Finds notes of one project and shows the passages that made them match."""
 
     def __init__(
-        self, store: Store, fulltext: FullTextIndex, languages: Languages = ENGLISH
+        self,
+        store: Store,
+        fulltext: FullTextIndex,
+        languages: Languages = ENGLISH,
+        *,
+        half_life_days: int = 0,
     ) -> None:
         self._store = store
         self._fulltext = fulltext
         self._languages = languages
+        self._half_life_days = half_life_days
 
     async def search(self, query: SearchQuery) -> SearchResults:
         """Answer a query; a mode that cannot run falls back to full text and says so.
@@ -108,43 +112,45 @@ class SearchService:
         )
 
     def _answer(self, tx: Tx, query: SearchQuery) -> _Answer:
-        # NumPy takes a tenth of a second to load, which a start should not wait for.
-        from memoranda.services.text_search import TextSearch
-
         parsed = parse_query(query.text, self._languages, tx.now.replace(tzinfo=UTC))
-        page = TextSearch(tx, self._fulltext, parsed, query, self._languages).page()
+        page = self._page(tx, query, parsed)
         refs = NoteRefRepository(tx).by_ids([found.entity_id for found in page.hits])
         is_weak = bool(page.total) and page.coverage < _WEAK_COVERAGE
-        suggestion = None if page.total else self._suggestion(tx, query)
+        suggestion = None
+        if is_weak or not page.total:
+            unknown = [one.term for one in page.terms if not one.items]
+            suggestion = did_you_mean(tx, self._fulltext, unknown)
+        if suggestion is None and not page.total:
+            suggestion = self._suggestion(tx, query, parsed)
         return _Answer(parsed, page, refs, is_weak, suggestion)
 
-    def _suggestion(self, tx: Tx, query: SearchQuery) -> str:
-        """What would find something: the same without filters, or notes with a similar word."""
-        if names := _filter_names(query.filters):
+    def _suggestion(self, tx: Tx, query: SearchQuery, parsed: TextQuery) -> str:
+        """What would find something, when the words are known or nothing is like them."""
+        names = [
+            *_filter_names(query.filters),
+            *(name for narrowing in parsed.filters for name in _filter_names(narrowing)),
+            *(["dates"] if parsed.span else []),
+        ]
+        if names:
             plain = replace(query, filters=SearchFilters(), limit=1, offset=0)
-            if total := self._page(tx, plain).total:
+            total = self._page(tx, plain, replace(parsed, filters=(), span=None)).total
+            if total and parsed.clauses:
                 notes = "1 note matches" if total == 1 else f"{total} notes match"
-                return f"Drop a filter ({', '.join(names)}): without them {notes}."
-        if titles := self._near_titles(tx, query):
-            return f"No note has these words. Similar: {', '.join(titles)}."
+                return f"Drop a filter ({', '.join(dict.fromkeys(names))}): without them {notes}."
+            if total:
+                return (
+                    f"None of {total} notes passes the filters ({', '.join(dict.fromkeys(names))})."
+                )
         if not NoteRefRepository(tx).has_any():
             return "The index has no notes; `memoranda status` says what is in the folder."
         return "No note has these words. Try fewer, other or more general ones."
 
-    def _near_titles(self, tx: Tx, query: SearchQuery) -> list[str]:
-        words = sorted((term.text for term in parse_query(query.text).terms), key=len)
-        if not words or len(words[-1]) <= _NEAR_LETTERS:
-            return []
-        near = SearchQuery(f"{words[-1][:_NEAR_LETTERS]}*", limit=_NEAR_TITLES)
-        ids = [found.entity_id for found in self._page(tx, near).hits]
-        refs = NoteRefRepository(tx).by_ids(ids)
-        return [refs[entity_id].title for entity_id in ids if entity_id in refs]
-
-    def _page(self, tx: Tx, query: SearchQuery) -> FoundPage:
+    def _page(self, tx: Tx, query: SearchQuery, parsed: TextQuery) -> FoundPage:
+        # NumPy takes a tenth of a second to load, which a start should not wait for.
         from memoranda.services.text_search import TextSearch
 
-        parsed = parse_query(query.text, self._languages, tx.now.replace(tzinfo=UTC))
-        return TextSearch(tx, self._fulltext, parsed, query, self._languages).page()
+        run = TextSearch(tx, self._fulltext, parsed, query, self._languages, self._half_life_days)
+        return run.page()
 
 
 def _filter_names(filters: SearchFilters) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from itertools import pairwise
 
 import numpy as np
@@ -24,8 +25,11 @@ from memoranda.ranking.ordering import (
     note_hits,
     note_promise,
     promise,
+    scaled,
 )
+from memoranda.ranking.recency import recency_factor
 from memoranda.repositories.note_sets import NoteSets
+from memoranda.repositories.standing import StandingRepository
 from memoranda.repositories.store import Tx
 from memoranda.services.text_matches import Matcher, Matches
 from memoranda.text.analysis import Languages
@@ -90,11 +94,13 @@ class TextSearch:
         parsed: TextQuery,
         query: SearchQuery,
         languages: Languages,
+        half_life_days: int = 0,
     ) -> None:
         self._tx = tx
         self._fulltext = fulltext
         self._parsed = parsed
         self._languages = languages
+        self._half_life_days = half_life_days
         self._wanted = slice(query.offset, query.offset + query.limit)
         self._matcher = Matcher(tx, fulltext, parsed, query.filters)
         types = set(query.filters.item_types)
@@ -121,7 +127,8 @@ class TextSearch:
             promised = of_note
             precise = [one.score for one in scored.values() if one.score]
             hits = note_hits(precise, match.notes, terms)
-        head = self._in_order(hits)
+        nearest = self._in_order(hits)
+        head = self._in_order(self._by_standing(hits)) if self._half_life_days else nearest
         found = [self._found(hit, scored) for hit in head[self._wanted]]
         if self._wanted.stop > len(head):
             found += self._tail(match, items, ids, promised, head)
@@ -130,7 +137,7 @@ class TextSearch:
             total=len(ids),
             terms=match.terms,
             full=int((having == terms).sum()),
-            coverage=self._coverage(match, head),
+            coverage=self._coverage(match, nearest),
             is_relaxed=match.is_relaxed,
             has_span=match.has_span,
         )
@@ -149,6 +156,17 @@ class TextSearch:
             item.key: FoundItem(item, scorer.score(item, having))
             for item, having in zip(stored, present, strict=True)
         }
+
+    def _by_standing(self, hits: Sequence[ScoredHit]) -> list[ScoredHit]:
+        """The hits with what age, importance and status of their notes do to their scores."""
+        standings = StandingRepository(self._tx).by_ids({hit.entity_id for hit in hits})
+        now = self._tx.now.replace(tzinfo=UTC)
+        return [
+            scaled(hit, recency_factor(standing, now, self._half_life_days), "recency")
+            if (standing := standings.get(hit.entity_id))
+            else hit
+            for hit in hits
+        ]
 
     def _in_order(self, hits: Sequence[ScoredHit]) -> list[ScoredHit]:
         """Best first; equal scores by path, then by place in the note."""

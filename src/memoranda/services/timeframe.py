@@ -10,11 +10,11 @@ Source: spec 6.2.8.
 
 from __future__ import annotations
 
-import calendar
 import re
 from datetime import UTC, datetime, timedelta
 
 from memoranda.errors import InvalidArgument
+from memoranda.text.periods import months_later
 
 _SECONDS = {
     "second": 1,
@@ -115,18 +115,8 @@ def _back(now: datetime, number: float, unit: str) -> datetime | None:
         if known in _SECONDS:
             return now - timedelta(seconds=number * _SECONDS[known])
         if known in _MONTHS and number == int(number):
-            return _months_back(now, int(number) * _MONTHS[known])
+            return months_later(now, -int(number) * _MONTHS[known])
     return None
-
-
-def _months_back(now: datetime, months: int) -> datetime:
-    """The same day some months earlier, or the last day of that month if it has no such day."""
-    year, month = divmod(now.year * 12 + now.month - 1 - months, 12)
-    if year < 1:
-        raise OverflowError
-    return now.replace(
-        year=year, month=month + 1, day=min(now.day, calendar.monthrange(year, month + 1)[1])
-    )
 
 
 def _iso(text: str) -> datetime | None:

@@ -46,6 +46,7 @@ from memoranda.sync.work import (
     batches,
     most_files,
 )
+from memoranda.text.analysis import ENGLISH, Languages
 
 LET_IN_S = 0.12
 """Between two batches of which the second is ready: a writer of another process tries ten times a second."""
@@ -74,7 +75,7 @@ class Applying:
     """Applies the plans of one project's syncs.
 
     Args:
-        root, skips, read: for reading processes, see `SyncService`.
+        root, skips, read, languages: for reading processes, see `SyncService`.
         store: transactions on the index.
         entities: the one writer.
         clock: for the rate.
@@ -90,6 +91,7 @@ class Applying:
         clock: Clock,
         read: ReadOne,
         warnings: Warnings,
+        languages: Languages = ENGLISH,
     ) -> None:
         self._root = root
         self._skips = skips
@@ -98,6 +100,7 @@ class Applying:
         self._clock = clock
         self._read = read
         self._warnings = warnings
+        self._languages = languages
 
     async def apply(self, plan: Plan, tally: Tally, progress: ProgressSink) -> None:
         """Read and write batch after batch; deletions go with the last one, unless they are many."""
@@ -137,6 +140,7 @@ class Applying:
             self._read,
             expected_files=len(parsed),
             expected_bytes=sum(parsed),
+            languages=self._languages,
         )
 
     def _notes(

@@ -10,10 +10,16 @@ from memoranda.model.address import NotePath
 from memoranda.model.sync import FileFailure, KnownFile
 from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.failure import FailureRepository
-from memoranda.repositories.project import INDEX_VERSION, LAST_FULL_SYNC, ProjectRepository
+from memoranda.repositories.project import (
+    INDEX_VERSION,
+    LAST_FULL_SYNC,
+    SEARCH_LANGUAGES,
+    ProjectRepository,
+)
 from memoranda.repositories.store import Tx
 from memoranda.sync.brakes import Hold, Verdict
 from memoranda.sync.tally import Tally
+from memoranda.text.analysis import ENGLISH, Languages
 
 ROOT = "root_inode"
 HOLD = "hold"
@@ -27,6 +33,7 @@ class Memory:
         root: the inode of the root when all was well, None if that never was.
         hold: why notes are kept whose files are missing.
         version: what the index is made with, None if unknown.
+        languages: whose stems it holds.
         now: naive UTC.
     """
 
@@ -35,6 +42,7 @@ class Memory:
     root: int | None
     hold: Hold | None
     version: int | None
+    languages: Languages
     now: datetime
 
 
@@ -58,13 +66,15 @@ def recall(tx: Tx, paths: Collection[str]) -> Memory | None:
     )
 
 
-def _facts(tx: Tx) -> tuple[int | None, Hold | None, int | None]:
+def _facts(tx: Tx) -> tuple[int | None, Hold | None, int | None, Languages]:
     facts = ProjectRepository(tx).facts()
     version, root = facts.get(INDEX_VERSION), facts.get(ROOT)
+    languages = facts.get(SEARCH_LANGUAGES)
     return (
         root if isinstance(root, int) else None,
         hold_of(facts.get(HOLD)),
         version if isinstance(version, int) else None,
+        tuple(map(str, languages)) if isinstance(languages, list) else ENGLISH,
     )
 
 

@@ -25,6 +25,7 @@ from memoranda.model.sync import FileState
 from memoranda.sync.reading import Outcome, ReadOne, ReadTask, Unreadable, read_file
 from memoranda.sync.reading_process import Batch, Chunk, ReadingProcess
 from memoranda.sync.reading_worker import Job
+from memoranda.text.analysis import ENGLISH, Languages
 
 PAYS_FROM_S = 1.0
 """Work for so long makes up for the start of one worker: half a second in which nothing is read."""
@@ -50,6 +51,7 @@ class ReadingPool:
         read: parses one file. A worker finds it by its module and name; without one it is called here.
         expected_files: how many files will be read in all, and
         expected_bytes: how large they are together: the two say whether workers pay.
+        languages: whose stems the index holds.
         workers: how many; None: as many as pay.
         patience_s: a worker that answers nothing for so long is lost.
     """
@@ -62,10 +64,11 @@ class ReadingPool:
         *,
         expected_files: int = 0,
         expected_bytes: int = 0,
+        languages: Languages = ENGLISH,
         workers: int | None = None,
         patience_s: float = PATIENCE_S,
     ) -> None:
-        self._job = Job(root, tuple(skips), read)
+        self._job = Job(root, tuple(skips), read, languages)
         self._files = self._job.files()
         if workers is None:
             workers = workers_that_pay(expected_files, expected_bytes, usable_cores())

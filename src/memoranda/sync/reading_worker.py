@@ -32,6 +32,7 @@ from memoranda.model.sync import FileState
 from memoranda.services.items import note_terms
 from memoranda.services.reading import ReadNote
 from memoranda.sync.reading import Outcome, ReadOne, ReadTask, read_file
+from memoranda.text.analysis import ENGLISH, Languages
 
 READY = "ready"
 LONGEST_S = 240.0
@@ -47,11 +48,12 @@ _TRIAL = b"---\ntags: [a]\n---\n# A\n\n- [fact] b #c\n- needs [[d]]\n"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a worker needs to know once: the project's folder, and how a file is read."""
+    """What a worker needs to know once: the project's folder, how a file is read, and whose stems count."""
 
     root: Path
     skips: tuple[str, ...]
     read: ReadOne
+    languages: Languages = ENGLISH
 
     def files(self) -> FileService:
         """The files of the project, for reading only: locks would be in the folder itself."""
@@ -75,14 +77,17 @@ def main() -> None:
         tasks = questions.get()
         faulthandler.dump_traceback_later(LONGEST_S, exit=True)
         reader = files.reader()
-        send(answers, [_analysed(read_file(reader, task, job.read)) for task in tasks])
+        send(
+            answers,
+            [_analysed(read_file(reader, task, job.read), job.languages) for task in tasks],
+        )
         faulthandler.cancel_dump_traceback_later()
 
 
-def _analysed(outcome: Outcome) -> Outcome:
+def _analysed(outcome: Outcome, languages: Languages) -> Outcome:
     """With what else the index needs of the text, so that the process that writes need not find it."""
     if isinstance(outcome, ReadNote):
-        return replace(outcome, terms=note_terms(outcome.parsed))
+        return replace(outcome, terms=note_terms(outcome.parsed, languages))
     return outcome
 
 

@@ -51,8 +51,9 @@ from memoranda.sync.work import (
     unquestioned,
     work_of,
 )
+from memoranda.text.analysis import ANALYSIS_VERSION, ENGLISH, Languages
 
-INDEX_VERSION = 1000 * PARSER_VERSION + ITEMS_VERSION
+INDEX_VERSION = 100 * (1000 * PARSER_VERSION + ITEMS_VERSION) + ANALYSIS_VERSION
 """What the index is made with; an index of an older one is read again whole, a newer one is left."""
 
 
@@ -67,6 +68,7 @@ class SyncService:
         entities: the one writer.
         clock: for durations and times.
         read: how bytes become a note; replaceable, so that faults can be injected.
+        languages: whose stems the index holds; an index of others is made again.
 
     Attributes:
         is_outdated: at the last full sync a newer version kept the index.
@@ -82,6 +84,7 @@ class SyncService:
         clock: Clock,
         *,
         read: ReadOne = read_note,
+        languages: Languages = ENGLISH,
     ) -> None:
         self.root = root
         self.skips = skips
@@ -89,7 +92,10 @@ class SyncService:
         self._files = files
         self._entities = entities
         self._warnings = Warnings()
-        self._applying = Applying(root, skips, store, entities, clock, read, self._warnings)
+        self._languages = languages
+        self._applying = Applying(
+            root, skips, store, entities, clock, read, self._warnings, languages
+        )
         self._clock = clock
         self._read = read
         self._lock = asyncio.Lock()
@@ -121,8 +127,10 @@ class SyncService:
             memory = await self._store.read(remember)
             self.is_outdated = memory.version is not None and memory.version > INDEX_VERSION
             scan = await self._scan()
-            if everything or _is_older(memory.version):
-                await self._store.write(lambda tx: forget_contents(tx, INDEX_VERSION))
+            if everything or self._is_other(memory):
+                await self._store.write(
+                    lambda tx: forget_contents(tx, INDEX_VERSION, self._languages)
+                )
                 memory = await self._store.read(remember)
             plan = await self._plan(memory, scan, verify=verify, accept=accept_deletions)
             self._warnings.hidden(plan.scan.skipped)
@@ -148,12 +156,7 @@ class SyncService:
             memory = await self._store.read(lambda tx: recall(tx, paths))
             if memory is not None and memory.version is not None:
                 self.is_outdated = memory.version > INDEX_VERSION
-            if (
-                memory is None
-                or self.is_outdated
-                or memory.root is None
-                or _is_older(memory.version)
-            ):
+            if memory is None or self.is_outdated or memory.root is None or self._is_other(memory):
                 return None
             known = {file.path for file in memory.files}
             scan = await asyncio.to_thread(scan_paths, self.root, paths, known, skips=self.skips)
@@ -206,6 +209,12 @@ class SyncService:
         if ref is not None:
             gone = Gone(ref.entity_id, ref.file_path, ref.checksum)
             await self._entities.index_many([], deleted=[gone])
+
+    def _is_other(self, memory: Memory) -> bool:
+        """Whether the index is made in another way than this version, as it is configured, makes one."""
+        if memory.version is None or memory.version < INDEX_VERSION:
+            return True
+        return memory.version == INDEX_VERSION and memory.languages != self._languages
 
     async def folders(self) -> tuple[str, ...]:
         """The folders that a scan looks into, relative POSIX, "" for the root. Raises RootMissing."""
@@ -286,10 +295,6 @@ class SyncService:
                 len(plan.verdict.hold),
                 hold.reason,
             )
-
-
-def _is_older(version: int | None) -> bool:
-    return version is None or version < INDEX_VERSION
 
 
 def _silent(progress: Progress) -> None:

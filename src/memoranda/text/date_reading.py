@@ -33,6 +33,8 @@ _YEAR = r"(?P<y>(?:19|20)\d\d)"
 
 
 class Kind(Enum):
+    """How far a date stands on its own."""
+
     CALENDAR = "a date that stands alone"
     RELATIVE = "counted from now"
     YEAR = "a number that needs a word before it"
@@ -41,6 +43,13 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NamedDate:
+    """A date, or part of one, in a text.
+
+    Attributes:
+        start, end: where it is, half-open, in characters.
+        words: texts that name it, too; words in a row.
+    """
+
     start: int
     end: int
     kind: Kind

@@ -28,6 +28,7 @@ __all__ = ["Clause", "Term", "TextQuery", "parse_query"]
 _MAX_CHARS = 20_000
 _MAX_TERMS = 64
 _MAX_PIECES = 1_000
+_MAX_FILTERS = 32
 _PREFIX_WORDS = 4
 _UNTYPED = re.compile("[\x00\ud800-\udfff]")
 _QUOTES = str.maketrans("“”„«»", '"""""')
@@ -75,7 +76,7 @@ class TextQuery:
 def parse_query(
     text: str, languages: Languages = ENGLISH, now: datetime | None = None
 ) -> TextQuery:
-    """Read a query. Bounded: 20,000 characters, 64 terms of at most 32 words; the rest is cut.
+    """Read a query. Bounded: 20,000 characters, 64 terms of at most 32 words, 32 filters; the rest is cut.
 
     Args:
         text: as typed.
@@ -85,13 +86,13 @@ def parse_query(
     text = unicodedata.normalize("NFC", _UNTYPED.sub(" ", text[:_MAX_CHARS])).translate(_QUOTES)
     found = [match for _, match in zip(range(_MAX_PIECES), _PIECE.finditer(text), strict=False)]
     date = _date(text, found, now, languages)
-    filters = tuple(narrowing for match in found if (narrowing := _filter(match)))
+    filters = tuple(dict.fromkeys(one for match in found if (one := _filter(match))))
     pieces = list(_pieces(text, found, date, languages))
     span = date.span if date else None
     clauses, excluded = _clauses(pieces, is_narrowed=bool(filters or span))
     if span and clauses and all(term.is_stop for clause in clauses for term in clause.wanted):
         clauses = ()  # "what did I do last week"
-    return TextQuery(clauses, filters, span, excluded)
+    return TextQuery(clauses, filters[:_MAX_FILTERS], span, excluded)
 
 
 def _filter(match: re.Match[str]) -> SearchFilters | None:

@@ -130,14 +130,5 @@ class Speller:
         if min(row) < most:
             code = ord(last) + 1 if last else 0
             return None if code > _LAST else chr(0xE000 if 0xD800 <= code < 0xE000 else code)
-        word = self._word
-        letters = [
-            own for own, edits in zip(word, row, strict=False) if edits <= most and own > last
-        ]
-        if place:
-            swapped = zip(word, word[1:], self._rows[place - 1], strict=False)
-            before = self._read[place - 1]
-            letters += [
-                own for own, of, edits in swapped if of == before and edits < most and own > last
-            ]
-        return min(letters, default=None)
+        letters = (own for own, edits in zip(self._word, row, strict=False) if edits <= most)
+        return min((own for own in letters if own > last), default=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memoranda.text.analysis import (
@@ -88,7 +89,7 @@ def read_term(
     return Term(
         text=text,
         phrases=tuple(dict.fromkeys(phrases)),
-        loose=() if is_single else tuple(p for p in parts if p not in stops),
+        loose=tuple(_parts(written, stops)),
         is_prefix=not is_quoted
         and (is_character or (is_prefix and len(parts[-1]) > 1 and exact not in stops)),
         is_stop=not is_quoted
@@ -122,6 +123,16 @@ def _other_ways(text: str, parts: list[str]) -> list[str]:
     if len(parts) == 1 and text.isascii() and _CAMEL.search(text):
         return [" ".join(written_words(_CAMEL.sub(" ", text)))]
     return []
+
+
+def _parts(written: list[str], stops: frozenset[str]) -> Iterator[str]:
+    """The words of a piece, of an unspaced run its pairs: where one word ends in it nobody knows."""
+    for word in written:
+        if has_unspaced(word):
+            if len(word) > 2:
+                yield from (pair for pair in dict.fromkeys(pairs(word)) if len(pair) > 1)
+        elif len(written) > 1 and (part := token(word)) not in stops:
+            yield part
 
 
 def _in_order(written: list[str]) -> list[str]:

@@ -10,12 +10,14 @@ from Stemmer import Stemmer
 
 from memoranda.text import analysis
 from memoranda.text.analysis import (
+    ENGLISH,
     folded,
+    forms,
     index_terms,
     normalized,
     pairs,
     signed_terms,
-    stem,
+    stems,
     token,
     word_spans,
     written_words,
@@ -71,7 +73,7 @@ def test_names_with_other_signs_are_other_terms() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a+b", "page#anchor", "## H", "#tag", "end. Next", "src/.x", "1.5"]
+    "text", ["a+b", "page#anchor", "## H", "#tag", "end. Next", "src/.x", "5.", "1,5", "a1.2b"]
 )
 def test_other_signs_are_no_terms(text: str) -> None:
     assert signed_terms(text) == []
@@ -102,9 +104,58 @@ def test_ascii_text_has_the_same_terms_by_both_ways(text: str) -> None:
 
 def test_numbers_and_hashes_are_not_stemmed() -> None:
     word = "abcdefs" * 10
-    assert stem(word) == word
-    assert stem("4s") == "4s"
-    assert stem("cats") == Stemmer("english").stemWord("cats") == "cat"
+    assert stems(word) == stems("4s") == ()
+    assert stems("cats") == (Stemmer("english").stemWord("cats"),) == ("cat",)
+
+
+@pytest.mark.parametrize(
+    ("word", "languages", "expected"),
+    [
+        ("häuser", ("german",), ("haus",)),
+        ("hauser", ("german",), ("haus",)),
+        ("straßen", ("german",), ("strass",)),
+        ("entraînements", ("french",), ("entrain",)),
+        ("которыми", ("russian",), ("котор",)),
+        ("которыми", ("german", "russian"), ("котор",)),
+        ("которыми", ENGLISH, ()),
+        ("running", ("russian",), ()),
+        ("running", ("english", "german"), ("run", "running")),
+        ("katzen", ("english", "german"), ("katzen", "katz")),
+        ("résumés", ENGLISH, ("resum",)),
+        ("donnée", ("french",), ("donne", "don")),
+        ("καλημέρας", ("greek",), ("καλημερ",)),
+    ],
+)
+def test_a_word_has_the_stems_of_the_languages_in_its_script(
+    word: str, languages: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    assert stems(word, languages) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "written", "languages"),
+    [
+        ("Häusern", "Das Haus", ("german",)),
+        ("entrainement", "Les entraînements", ("french",)),
+        ("книга", "Много книг", ("russian",)),
+        ("книги", "Читаю книгу", ("english", "russian")),
+        ("canción", "las canciones", ("spanish",)),
+    ],
+)
+def test_inflected_words_share_a_form(typed: str, written: str, languages: tuple[str, ...]) -> None:
+    [word] = written_words(typed)
+    held = {*map(token, written_words(written)), *index_terms(written, languages).split()}
+    assert held & {token(word), *forms(word, languages)}
+
+
+@pytest.mark.parametrize(
+    ("text", "versions"),
+    [("v1.2 is out", ["1.2"]), ("1.2.3, 3.14.", ["1.2.3", "3.14"]), ("rev10.0-rc", ["10.0"])],
+)
+def test_a_version_is_a_term_with_its_dots(text: str, versions: list[str]) -> None:
+    assert [
+        "".join("." if c > "\ue000" else c for c in one) for one in signed_terms(text)
+    ] == versions
 
 
 def test_case_that_changes_length_is_folded() -> None:
