@@ -113,6 +113,7 @@ class Container:
                 open_one,
                 languages=tuple(self.settings.search_languages),
                 half_life_days=self.settings.search_half_life,
+                is_recording=self.settings.search_log,
             )
             self._workspaces[project.permalink] = workspace
             return workspace

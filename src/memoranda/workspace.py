@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from loguru import logger
 
-from memoranda.config import HISTORY_FOLDER, database_path, lock_folder
+from memoranda.config import HISTORY_FOLDER, database_path, lock_folder, search_log_file
 from memoranda.db.engine import Identity, begin_read, begin_write, identify, open_engine
 from memoranda.db.health import Prepared, full_check, kept_aside, prepare, reopen
 from memoranda.errors import DatabaseProblem
 from memoranda.files.file_service import FileService
+from memoranda.files.search_log import SearchLogFile
 from memoranda.history.settle import settle
 from memoranda.history.store import HistoryStore
 from memoranda.model.address import NotePath
@@ -27,7 +28,7 @@ from memoranda.model.note import NoteRef
 from memoranda.model.project import Counts, Project
 from memoranda.model.sync import FileFailure, SyncReport
 from memoranda.model.views import ProjectInfo
-from memoranda.ports import Clock, FullTextIndex, ProgressSink
+from memoranda.ports import Clock, FullTextIndex, ProgressSink, SearchLog
 from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.failure import FailureRepository
 from memoranda.repositories.project import (
@@ -46,6 +47,7 @@ from memoranda.services.link_resolver import LinkResolver
 from memoranda.services.notes import NoteService
 from memoranda.services.reading import read_note
 from memoranda.services.search import SearchService
+from memoranda.services.search_recording import SearchRecorder
 from memoranda.sync.breaker import is_tripped
 from memoranda.sync.coordinator import SyncCoordinator
 from memoranda.sync.integrity import LAST_CHECK, PERIOD, PERIOD_WITH_LOG, IntegrityCheck
@@ -125,6 +127,7 @@ class Workspace:
         self.integrity.stop()
         await self.coordinator.stop()
         await self.notes.aclose()
+        await self.search.aclose()
         await asyncio.to_thread(self.store.close)
         await asyncio.to_thread(self.history.close)
 
@@ -147,6 +150,7 @@ def join(
     *,
     languages: Languages = ENGLISH,
     half_life_days: int = 0,
+    is_recording: bool = True,
 ) -> Workspace:
     """Prepare the database and build the parts; touches the disk, so call it in a thread.
 
@@ -158,6 +162,7 @@ def join(
         before: the closed workspace that could not be used any more.
         languages: those of the notes.
         half_life_days: after how many a note counts half in a search; 0: age does not count.
+        is_recording: searches go to the project's search log.
     """
     database = database_path(project)
     has_log = bool(_size(_log(database)))
@@ -198,6 +203,7 @@ def join(
         limits=limits,
         languages=languages,
         half_life_days=half_life_days,
+        search_log=SearchLogFile(search_log_file(project)) if is_recording else None,
     )
     return replace(workspace, opened=identify(database))
 
@@ -224,6 +230,7 @@ def assemble(
     limits: HistoryLimits | None = None,
     languages: Languages = ENGLISH,
     half_life_days: int = 0,
+    search_log: SearchLog | None = None,
 ) -> Workspace:
     """Build the parts of a project over an open database; `read` lets tests inject faults."""
     store = Store(engine, project_id, clock)
@@ -247,7 +254,13 @@ def assemble(
         files=files,
         entities=entities,
         notes=notes,
-        search=SearchService(store, fulltext, languages, half_life_days=half_life_days),
+        search=SearchService(
+            store,
+            fulltext,
+            languages,
+            half_life_days=half_life_days,
+            recorder=SearchRecorder(search_log, clock) if search_log is not None else None,
+        ),
         context=ContextService(store, notes),
         browse=BrowseService(store, files),
         links=LinkResolver(store),

@@ -14,7 +14,8 @@ from memoranda.cli.command_line import command_line
 Cli = Callable[..., Any]  # the fixture of conftest.py
 
 COMMANDS = [
-    ("up",), ("mcp",), ("sync",), ("status",), ("search",), ("read",), ("reindex",), ("config", "show"),
+    ("up",), ("mcp",), ("sync",), ("status",), ("doctor",), ("search",), ("searches",), ("read",), ("reindex",),
+    ("config", "show"),
     ("project", "list"), ("project", "add"), ("project", "remove"), ("project", "default"), ("project", "info"),
 ]  # fmt: skip
 HEAVY = {
@@ -79,7 +80,7 @@ def test_every_command_that_prints_takes_json(cli: Cli, command: tuple[str, ...]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("serch", "x"), "No such command 'serch'. Did you mean 'search'?"),
+        (("serch", "x"), "No such command 'serch'. Did you mean 'search', 'searches'?"),
         (("up",), "Missing argument 'PATH'"),
         (("up", ""), "name the folder that holds the notes"),
         (("up", " "), "name the folder that holds the notes"),
@@ -123,7 +124,7 @@ def test_hint_of_wrong_usage_is_a_line_that_runs(cli: Cli) -> None:
 def test_help_of_a_mistyped_command_is_wrong_usage(cli: Cli) -> None:
     outcome = cli("serch", "--help")
     assert outcome.code == 2
-    assert "Did you mean 'search'?" in outcome.err
+    assert "Did you mean 'search', 'searches'?" in outcome.err
 
 
 def test_no_command_shows_the_help_as_wrong_usage(cli: Cli) -> None:

@@ -516,13 +516,6 @@ async def test_a_part_of_a_note_says_all_its_links(caller: Caller) -> None:
     assert [link["to_name"] for link in data["relations"]] == ["b"]
 
 
-async def test_a_search_that_was_relaxed_says_so(caller: Caller) -> None:
-    await caller.text("write_note", title="A", content="some apples")
-    assert "these have some of them" in await caller.text("search_notes", query="apples pears")
-    assert (await caller.data("search_notes", query="apples pears"))["relaxed"] is True
-    assert "these have some of them" not in await caller.text("search_notes", query="apples")
-
-
 async def test_answers_of_another_project_say_how_to_stay_in_it(caller: Caller) -> None:
     await caller.text("write_note", title="There", content="far away", project="second")
     for tool, arguments in (

@@ -13,12 +13,14 @@ import typer
 
 from memoranda.cli.commands import (
     config,
+    doctor,
     history,
     mcp,
     project,
     read,
     reindex,
     search,
+    searches,
     status,
     sync,
     up,
@@ -50,7 +52,9 @@ def application() -> typer.Typer:
     app.add_typer(project.commands, name="project")
     app.command()(sync.sync)
     app.command()(status.status)
+    app.command()(doctor.doctor)
     app.command()(search.search)
+    app.command()(searches.searches)
     app.command()(read.read)
     app.command()(reindex.reindex)
     app.add_typer(history.commands, name="history")

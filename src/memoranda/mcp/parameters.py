@@ -23,6 +23,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,18}(?:\.0{1,18})?")
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_UNTYPED = re.compile("[\x00\ud800-\udfff]")
 
 
 class Kind(StrEnum):
@@ -57,6 +58,7 @@ class Param:
         choices: for TEXT and the elements of TEXTS; compared case-blind.
         minimum, maximum: for INTEGER and NUMBER, inclusive.
         spared: if `required`, the schema asks for it, but a call without it is let through as None.
+        is_query: a NUL or half a surrogate pair, which is no character of a text, is read as a blank.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Param:
     minimum: float | None = None
     maximum: float | None = None
     spared: bool = False
+    is_query: bool = False
 
 
 def schema(params: Sequence[Param]) -> dict[str, Any]:
@@ -182,7 +185,7 @@ def _text(param: Param, value: Any) -> str:
         return json.dumps(value)
     if not isinstance(value, str):
         raise _wrong(param, value)
-    return _clean(param, value)
+    return _UNTYPED.sub(" ", value) if param.is_query else _clean(param, value)
 
 
 def _clean(param: Param, text: str) -> str:

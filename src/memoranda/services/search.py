@@ -8,6 +8,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 from memoranda.errors import InvalidArgument
+from memoranda.model.history import Author
 from memoranda.model.note import NoteRef
 from memoranda.model.search import (
     DateSpan,
@@ -24,6 +25,7 @@ from memoranda.ports import FullTextIndex
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.passages import passages
+from memoranda.services.search_recording import SearchRecorder
 from memoranda.services.suggestion import did_you_mean
 from memoranda.text.analysis import ENGLISH, Languages
 from memoranda.text.query import TextQuery, parse_query
@@ -59,19 +61,36 @@ class SearchService:
         languages: Languages = ENGLISH,
         *,
         half_life_days: int = 0,
+        recorder: SearchRecorder | None = None,
     ) -> None:
         self._store = store
         self._fulltext = fulltext
         self._languages = languages
         self._half_life_days = half_life_days
+        self._recorder = recorder
 
-    async def search(self, query: SearchQuery) -> SearchResults:
+    async def aclose(self) -> None:
+        """Wait until the last searches are recorded."""
+        if self._recorder is not None:
+            await self._recorder.aclose()
+
+    async def search(self, query: SearchQuery, *, by: Author | None = None) -> SearchResults:
         """Answer a query; a mode that cannot run falls back to full text and says so.
+
+        Args:
+            query: what is asked.
+            by: who asks, for the search log; None: nobody does, and it is not recorded.
 
         Raises:
             InvalidArgument: `limit` is not in 1..200, `offset` is negative, or a filter has more than 100
                 values.
         """
+        answering = self._results(query)
+        if by is None or self._recorder is None:
+            return await answering
+        return await self._recorder.recorded(query, by, answering)
+
+    async def _results(self, query: SearchQuery) -> SearchResults:
         if not 1 <= query.limit <= MAX_LIMIT:
             raise InvalidArgument(
                 "limit",

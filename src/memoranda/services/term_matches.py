@@ -8,12 +8,12 @@ elsewhere count less.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
 
+from memoranda.services.unspaced import compared, places_of
 from memoranda.text.analysis import (
     ENGLISH,
     Languages,
@@ -24,7 +24,6 @@ from memoranda.text.analysis import (
     token,
     word_spans,
 )
-from memoranda.text.graphemes import graphemes
 from memoranda.text.query import Term
 from memoranda.text.stopwords import stop_words
 
@@ -151,7 +150,7 @@ class _Needles:
 
     def _add_word(self, word: str, needle: _Needle) -> None:
         if has_unspaced(word):
-            self._runs.append((_compared(word)[0], needle))
+            self._runs.append((compared(word)[0], needle))
         else:
             self._put(token(word), needle)
             self._put(folded(word), needle)
@@ -195,14 +194,14 @@ class _Needles:
 
     def _inside(self, word: str, offset: int) -> Iterator[Match]:
         """Where the terms are inside a word that holds unspaced script."""
-        compared, starts, stops = _compared(word)
+        plain, starts, stops = compared(word)
         for run, needle in self._runs:
-            for at in _places(run, compared):
+            for at in places_of(run, plain):
                 yield needle.match(offset + starts[at], offset + stops[at + len(run) - 1])
         for spaced, needles in self._words.items():
-            for at in _places(spaced, compared):
+            for at in places_of(spaced, plain):
                 end = at + len(spaced)
-                if not (_goes_on(compared[at - 1 : at]) or _goes_on(compared[end : end + 1])):
+                if not (_goes_on(plain[at - 1 : at]) or _goes_on(plain[end : end + 1])):
                     for needle in needles:
                         yield needle.match(offset + starts[at], offset + stops[end - 1])
 
@@ -262,32 +261,6 @@ def _signs_pattern(written: str) -> re.Pattern[str]:
         return re.compile("|".join(map(re.escape, written)))
     after = "(?![0-9a-z_])" if written[-1].isalnum() else "(?![0-9a-z_+#])"
     return re.compile(f"(?<![0-9a-z_]){re.escape(written)}{after}", re.IGNORECASE)
-
-
-def _compared(word: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """A word with unspaced script as it is compared, and where each of its characters is written.
-
-    A part of what a reader sees as one character is written where the whole of it is.
-    """
-    plain = unicodedata.normalize("NFKC", word).lower()
-    if plain == word or (len(plain) == len(word) and plain == word.lower()):
-        return plain, range(len(word)), range(1, len(word) + 1)
-    compared: list[str] = []
-    starts: list[int] = []
-    stops: list[int] = []
-    for start, stop in graphemes(word):
-        part = unicodedata.normalize("NFKC", word[start:stop]).lower()
-        compared.append(part)
-        starts += [start] * len(part)
-        stops += [stop] * len(part)
-    return "".join(compared), starts, stops
-
-
-def _places(needle: str, text: str) -> Iterator[int]:
-    at = text.find(needle)
-    while at >= 0:
-        yield at
-        at = text.find(needle, at + len(needle))
 
 
 def _goes_on(character: str) -> bool:

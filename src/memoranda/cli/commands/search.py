@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memoranda.cli.options import JsonOption, ProjectOption
-from memoranda.model.search import SearchType
+from memoranda.model.search import ItemType, SearchType
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,7 +23,7 @@ def search(
         str, typer.Argument(metavar="QUERY", help="Words to find; may be left out with a filter.")
     ] = "",
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=200, help="Notes on a page, 1 to 200.")
+        int, typer.Option("--limit", "-n", min=1, max=200, help="Hits on a page, 1 to 200.")
     ] = 10,
     page: Annotated[int, typer.Option("--page", min=1, max=10_000, help="Which page.")] = 1,
     note_types: Annotated[
@@ -42,17 +43,45 @@ def search(
             "--after", metavar="WHEN", help="Only notes changed since: 2026-03-01, 7d, ..."
         ),
     ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option("--path", metavar="PATH", help="Only notes there: a folder, or with *."),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            metavar="CONDITION",
+            help=(
+                "Only notes whose frontmatter fulfils it: KEY (is there), KEY=VALUE, KEY!=VALUE, "
+                "KEY>=VALUE (also > < <=), KEY~VALUE (contains). Repeat for more; all must hold."
+            ),
+        ),
+    ] = None,
+    item_types: Annotated[
+        list[ItemType] | None,
+        typer.Option(
+            "--item-type",
+            help="Find such parts of notes; entity: whole notes. Repeat for more.",
+        ),
+    ] = None,
     mode: Annotated[
         SearchType | None,
         typer.Option("--mode", help="fts, vector or hybrid; default: the best there is."),
     ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say why each hit is where it is.")
+    ] = False,
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find notes, best first, with the passages that match."""
     from memoranda.cli.freshness import WHOLE, brought_up_to_date
-    from memoranda.cli.output import write_json, write_text
+    from memoranda.cli.output import write_json
     from memoranda.cli.session import opened, with_container
+    from memoranda.cli.version import version
+    from memoranda.cli.where import parse_where
+    from memoranda.model.history import Author
     from memoranda.model.search import SearchFilters, SearchQuery
 
     filters = SearchFilters(
@@ -60,6 +89,9 @@ def search(
         note_types=_words(note_types),
         tags=_words(tags),
         after_date=_moment(after) if after else None,
+        item_types=tuple(item_types or ()),
+        metadata=tuple(map(parse_where, where or ())),
+        path=path or None,
     )
     if not query.strip() and filters == SearchFilters():
         raise typer.BadParameter("give words to find, or a filter", param_hint="QUERY")
@@ -69,8 +101,16 @@ def search(
         workspace = await opened(container, chosen)
         await brought_up_to_date(workspace)
         best = SearchType.HYBRID if container.settings.semantic_search_enabled else SearchType.FTS
-        wanted = SearchQuery(query, mode or best, filters, limit=limit, offset=(page - 1) * limit)
-        return chosen, await workspace.search.search(wanted)
+        wanted = SearchQuery(
+            query,
+            mode or best,
+            filters,
+            limit=limit,
+            offset=(page - 1) * limit,
+            explain=explain,
+        )
+        me = Author("memoranda", version(), "search")
+        return chosen, await workspace.search.search(wanted, by=me)
 
     chosen, results = with_container(work)
     if as_json:
@@ -78,9 +118,24 @@ def search(
 
         write_json(results_data(results, chosen, WHOLE))
     else:
-        from memoranda.render.search import results_text
+        _print(results)
 
-        write_text(_as_option(results_text(results, WHOLE)))
+
+def _print(results: SearchResults) -> None:
+    from memoranda.cli.freshness import WHOLE
+    from memoranda.cli.output import write_text
+    from memoranda.render.search import results_text
+
+    is_seen = sys.stdout.isatty()
+    text = _as_option(results_text(results, WHOLE, is_marked=is_seen))
+    if is_seen:
+        from rich.console import Console
+
+        from memoranda.cli.terminal import print_marked
+
+        print_marked(Console(), text)
+    else:
+        write_text(text)
 
 
 def _as_option(text: str) -> str:

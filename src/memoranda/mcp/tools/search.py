@@ -7,7 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from memoranda.mcp.client import author
 from memoranda.mcp.declarations import PROJECT, Answer, Declaration
+from memoranda.mcp.metadata_filters import metadata_conditions
 from memoranda.mcp.parameters import Kind, Param
 from memoranda.mcp.session import Session
 from memoranda.mcp.standing import standing
@@ -28,7 +30,7 @@ async def search_notes(session: Session, values: dict[str, Any]) -> Answer:
         limit=size,
         offset=(values["page"] - 1) * size,
     )
-    results = await workspace.search.search(query)
+    results = await workspace.search.search(query, by=author())
     # The default mode degrades with every answer until there are vectors: the head line says what ran,
     # JSON says why; a sentence is for who asked for meaning alone.
     shown = results if query.search_type is SearchType.VECTOR else replace(results, degraded=None)
@@ -55,16 +57,9 @@ async def _filters(values: dict[str, Any], now: datetime) -> SearchFilters:
             else None
         ),
         item_types=tuple(ItemType(name) for name in values["search_item_types"]),
-        metadata={key: _metadata(value) for key, value in values["metadata_filters"].items()},
+        metadata=metadata_conditions(values["metadata_filters"]),
         min_similarity=values["min_similarity"],
     )
-
-
-def _metadata(value: Any) -> str | tuple[str, ...]:
-    """As the index holds it (spec 3.2): texts, `True`, `False`, numbers as written."""
-    if isinstance(value, list):
-        return tuple(str(item) for item in value)
-    return value if isinstance(value, str) else str(value)
 
 
 DECLARATIONS = (
@@ -72,11 +67,11 @@ DECLARATIONS = (
         name="search_notes",
         title="Search notes",
         description=(
-            "Find notes by their words. Answers with title, permalink and matching passages; "
+            "Find notes by their words. Answers with title, permalink, dates and matching passages; "
             "read more with read_note. An empty query with filters lists the newest first."
         ),
         params=(
-            Param("query", required=True, aliases=("q", "search", "text")),
+            Param("query", required=True, aliases=("q", "search", "text"), is_query=True),
             PROJECT,
             Param("page", Kind.INTEGER, default=1, minimum=1, maximum=1_000_000),
             Param(
@@ -86,11 +81,20 @@ DECLARATIONS = (
             Param("note_types", Kind.TEXTS, description="Any of these types.", default=()),
             Param("after_date", description="ISO date; modified later than this."),
             Param("tags", Kind.TEXTS, description="All of these tags.", default=()),
-            Param("search_item_types", Kind.TEXTS, default=(), choices=tuple(ItemType)),
+            Param(
+                "search_item_types",
+                Kind.TEXTS,
+                description="Hits are such parts of notes; entity: whole notes.",
+                default=(),
+                choices=tuple(ItemType),
+            ),
             Param(
                 "metadata_filters",
                 Kind.MAPPING,
-                description="Frontmatter key to value or list of values (any).",
+                description=(
+                    "Frontmatter key to value, list (any of them), null (missing) or "
+                    '{"$gte": 2}; also $ne $gt $lt $lte $in $contains $exists.'
+                ),
                 default={},
             ),
             Param("permalink", description="Exact."),

@@ -1,0 +1,132 @@
+"""The whole examination: one subject after the other, whatever the others are like.
+
+Nothing is changed. What cannot be looked at is a finding, never the end of the examination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memoranda.config import configured_projects, find_project
+from memoranda.doctor import configuration, folder, history, index, live, searches, system
+from memoranda.model.health import Check, HealthReport, Section, problem
+from memoranda.model.history import HistoryLimits
+from memoranda.model.live import WatchMode
+from memoranda.model.project import Project
+from memoranda.model.search_log import SearchSummary
+from memoranda.model.sync import Scan
+from memoranda.ports import Clock
+
+if TYPE_CHECKING:
+    from memoranda.settings import Settings
+
+_SILENT_MODES = frozenset({WatchMode.POLLING, WatchMode.OFF})
+
+
+def examine(name: str | None, clock: Clock, *, is_whole: bool = True) -> HealthReport:
+    """Look at everything; synchronous, reads the disk.
+
+    Args:
+        name: the one project to look at; None: all.
+        clock: for times.
+        is_whole: read the databases whole to check them, which takes seconds for large ones.
+
+    Raises:
+        ProjectNotFound: the configuration can be read, and has no project of that name.
+    """
+    facts, settings = configuration.look()
+    sections = [Section("configuration", configuration.judge(facts))]
+    places = [("the index", Path(facts.folder))] if facts.folder else []
+    folders = 0
+    summaries: dict[str, SearchSummary] = {}
+    for project in _chosen(settings, name) if settings is not None else ():
+        assert settings is not None  # noqa: S101 - of the line above
+        examined = _Project(project, settings, clock, is_whole=is_whole)
+        sections.append(Section("project", examined.checks(), project.name))
+        folders += examined.folders
+        if project.is_active:
+            places.append((f"the notes of {project.name}", project.path))
+            summaries[project.name] = examined.searches
+    mode = WatchMode.AUTO if settings is None else WatchMode(settings.watch_mode)
+    is_watching = mode not in _SILENT_MODES
+    installed = version("memoranda")
+    found = system.look(installed, places, folders, is_watching=is_watching)
+    sections.append(Section("system", system.judge(found)))
+    return HealthReport(installed, tuple(sections), summaries)
+
+
+def _chosen(settings: Settings, name: str | None) -> Sequence[Project]:
+    projects = configured_projects(settings)
+    return projects if name is None else (find_project(projects, name),)
+
+
+class _Project:
+    """The examination of one project; afterwards what it found that others want to know."""
+
+    def __init__(
+        self, project: Project, settings: Settings, clock: Clock, *, is_whole: bool
+    ) -> None:
+        self._project = project
+        self._settings = settings
+        self._clock = clock
+        self._is_whole = is_whole
+        self._scan: Scan | None = None
+        self._is_kept_up = False
+        self.searches = SearchSummary()
+
+    @property
+    def folders(self) -> int:
+        """How many folders it has."""
+        return len(self._scan.folders) if self._scan is not None else 0
+
+    def checks(self) -> list[Check]:
+        """All checks; a subject that fails in a way that nobody foresaw is one that failed."""
+        checks = _surely("folder", self._folder)
+        if self._project.is_active:
+            kept_up = _surely("server", self._live)  # before the index, which is judged by it
+            checks += _surely("index", self._index)
+            checks += kept_up
+            checks += _surely("history", self._history)
+            checks += _surely("searches", self._searches)
+        return checks
+
+    def _folder(self) -> list[Check]:
+        entry = self._settings.projects[self._project.name]
+        facts, self._scan = folder.look(self._project, is_switched_off=not entry.is_active)
+        return folder.judge(facts)
+
+    def _live(self) -> list[Check]:
+        wanted = WatchMode(self._settings.watch_mode)
+        facts = live.look(self._project, self._clock.now(), wanted)
+        self._is_kept_up = facts.keeps_up
+        return live.judge(facts)
+
+    def _index(self) -> list[Check]:
+        facts = index.look(
+            self._project,
+            self._scan,
+            self._clock.now(),
+            languages=self._settings.search_languages,
+            is_whole=self._is_whole,
+        )
+        return index.judge(facts, is_kept_up=self._is_kept_up)
+
+    def _history(self) -> list[Check]:
+        limits = HistoryLimits(self._settings.history_days, self._settings.history_megabytes)
+        return history.judge(history.look(self._project, limits, is_whole=self._is_whole))
+
+    def _searches(self) -> list[Check]:
+        facts = searches.look(self._project, is_recording=self._settings.search_log)
+        self.searches = searches.summary(facts.found.records)
+        return searches.judge(facts, self.searches)
+
+
+def _surely(name: str, look: Callable[[], list[Check]]) -> list[Check]:
+    try:
+        return look()
+    except Exception as error:  # noqa: BLE001 - the boundary: it is told, and the others are looked at
+        said = f"could not be looked at: {type(error).__name__}: {error}"
+        return [problem(name, said, "This is a fault of Memoranda; please report it.")]
