@@ -126,7 +126,6 @@ _MEANINGS = {
     "read_note max_chars": "Characters of text at most; a longer note is cut at the end of a line.",
     "search_notes query": "Words to find, see [the query](#the-query); may be empty with a filter.",
     "search_notes search_type": "How to search, see [search types](#search-types).",
-    "search_notes search_item_types": "Which parts of notes may match; left out: all.",
     "search_notes min_similarity": "How near in meaning a hit must be; without effect in this release.",
     "write_note tags": "Tags for the header.",
     "write_note overwrite": "Whether to replace a file that is there.",
