@@ -28,10 +28,10 @@ AFTER_UP := @echo; echo "That was the example. Your own notes: make run NOTES=pa
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help run there install develop test check lint format docs bench soak lock clean
+.PHONY: help run there install develop test check lint format docs bench bench-retrieval soak lock clean
 
 help: ## Show what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: | there $(INSTALLED) ## Index a folder of notes (NOTES=path, default the example) and say how to connect
 	@$(BIN)/memoranda up $(UP_FLAGS) -- "$$NOTES"
@@ -66,6 +66,9 @@ docs: $(DEVELOP) ## Write the generated parts of docs/reference anew
 
 bench: $(DEVELOP) ## Measure start, indexing and answers (ARGS="index --sizes 1000")
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-retrieval: $(DEVELOP) ## Measure what the search finds (ARGS="--sets docs,multilingual")
+	$(BIN)/python -m benchmarks retrieval $(ARGS)
 
 soak: $(FUZZER) ## The long tests with full counts, then the fuzzer (FUZZ_SECONDS=600 in all)
 	MEMORANDA_SOAK=1 $(BIN)/python -m pytest $(ARGS)

@@ -1,6 +1,6 @@
-"""`python -m benchmarks [startup] [parse] [index] [latency] [live] [vaults]`: measure, print, keep.
+"""`python -m benchmarks [PART ...]`: measure, print, keep. Without a part: all of them.
 
-Ends with 1 when a figure is over its target. Nothing of the user's configuration is touched.
+Ends with 1 when a figure is over its target, or under its floor. Nothing of the user's configuration is touched.
 """
 
 from __future__ import annotations
@@ -9,33 +9,43 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import index, latency, live, parse, startup, vaults
+from benchmarks import index, latency, live, parse, search, startup, vaults
+from benchmarks.retrieval import harness
 
-_PARTS = ("startup", "parse", "index", "latency", "live", "vaults")
+_PARTS = ("startup", "parse", "index", "latency", "live", "vaults", "search", "retrieval")
 
 
 def main() -> int:
     """Run the benchmarks that are named, or all."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("what", nargs="*", default=[], metavar="|".join(_PARTS))
-    parser.add_argument("--sizes", default="1000,10000", help="notes, for index")
+    parser.add_argument(
+        "--sizes", type=_sizes, help="notes, for index (1000,10000) and search (700,7000)"
+    )
+    parser.add_argument("--huge", action="store_true", help="search 100,000 notes as well")
     parser.add_argument("--notes", type=int, help="notes, for latency (1000) and live (10000)")
     parser.add_argument("--saves", type=int, default=60, help="files to save, for live")
     parser.add_argument("--minutes", type=float, default=10.0, help="of idling, for live")
     parser.add_argument("--vault", type=Path, help="folder of notes, for parse")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument(
+        "--sets", default=",".join(harness.SETS), help="for retrieval (%(default)s)"
+    )
+    parser.add_argument("--write-page", action="store_true", help="retrieval's tables into docs")
     arguments = parser.parse_args()
     wanted = arguments.what or _PARTS
     if unknown := set(wanted) - set(_PARTS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    sizes = [int(size) for size in arguments.sizes.split(",")]
+    sets = arguments.sets.split(",")
+    if unknown := set(sets) - set(harness.SETS):
+        parser.error(f"no such set: {', '.join(sorted(unknown))}")
     over = 0
     if "startup" in wanted:
         over += startup.main(repeat=arguments.repeat)
     if "parse" in wanted:
         over += parse.main(vault=arguments.vault, repeat=arguments.repeat)
     if "index" in wanted:
-        over += index.main(sizes=sizes, repeat=arguments.repeat)
+        over += index.main(sizes=arguments.sizes or (1000, 10_000), repeat=arguments.repeat)
     if "latency" in wanted:
         over += latency.main(notes=arguments.notes or 1000, repeat=arguments.repeat)
     if "live" in wanted:
@@ -44,8 +54,16 @@ def main() -> int:
         )
     if "vaults" in wanted:
         over += vaults.main()
-    print(f"\n{over} over their target" if over else "\nall within their targets")
+    if "search" in wanted:
+        over += search.main(sizes=arguments.sizes or search.SIZES, is_huge=arguments.huge)
+    if "retrieval" in wanted:
+        over += harness.main(sets, page=harness.PAGE if arguments.write_page else None)
+    print(f"\n{over} outside their target" if over else "\nall within their targets")
     return 1 if over else 0
+
+
+def _sizes(text: str) -> list[int]:
+    return [int(size) for size in text.split(",")]
 
 
 if __name__ == "__main__":

@@ -479,3 +479,16 @@ def test_similar_words_are_those_of_the_projects_texts(
     assert two.fulltext.similar_words(two.conn, "wharehouse", 3) == [("wharehouses", 1)]
     for word in ("", "wha", "2026", "部署方案", 'ware"house', "*", "wharehouse" * 50):
         assert one.fulltext.similar_words(one.conn, word, 3) == []
+
+
+def test_a_word_that_nothing_has_is_tried_by_its_beginning(bench: Bench) -> None:
+    bench.add("a.md", "the lighthouse keeper")
+    bench.add("b.md", "a kept thing")
+    assert bench.find("lighthousing") == ["a.md"]  # lighthou..., three letters less
+    assert bench.find("lighthxyzw") == []
+    assert bench.find("keepy") == ["a.md"]  # four letters are left
+    assert bench.find("kepy") == []
+    assert bench.find('"lighthousing"') == []
+    assert bench.find("lighthousing -keeper") == []
+    found = bench.page("lighthousing kept").hits
+    assert [bench.paths[hit.entity_id] for hit in found] == ["b.md", "a.md"]

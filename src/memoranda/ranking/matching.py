@@ -20,9 +20,10 @@ Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 _OWN_ITEM_GAIN = 1.5
-"""What a term is worth in a note's own item (title, tags, headings): for the item that many times as much, for
-the note that much more than its other items can make of it."""
-_SATURATION = 2.0
+"""How much more a term is worth in a note's own item (its title, tags and headings) than in another."""
+_OWN_NOTE_GAIN = 2.5
+"""What a term there is worth for the note, beside what all its items make of it, which ends at 4."""
+_SATURATION = 3.0
 _NO_IDS: Ids = np.empty(0, np.int64)
 _KIND_MASK = (1 << KIND_BITS) - 1
 
@@ -123,7 +124,7 @@ def match_notes(found: Sequence[TermMatches]) -> NoteMatches:
         gain = one.note_idf * one.weight
         notes.append(owners[starts])
         told = having * (_SATURATION + 1) / (having + _SATURATION)
-        gains.append(gain * (told + np.where(own, _OWN_ITEM_GAIN, 0.0)))
+        gains.append(gain * (told + np.where(own, _OWN_NOTE_GAIN, 0.0)))
         worth.append(np.full(len(starts), gain))
     ids, order, starts = _merged(notes)
     if not len(ids):

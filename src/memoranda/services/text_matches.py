@@ -28,6 +28,8 @@ from memoranda.repositories.store import Tx
 from memoranda.text.query import Clause, Term, TextQuery
 
 _LOOSE_WEIGHT = 0.5
+_SHORTEST = 4
+_ENDING = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +107,23 @@ class Matcher:
                     loose = Term(part, (part,))
                     match = match_term(loose, of_part, self._counts, _LOOSE_WEIGHT)
                     found.setdefault(loose.phrases, match)
+            elif not len(keys) and (near := self._shortened(term)) is not None:
+                found.setdefault(near.term.phrases, near)
             else:
                 found.setdefault(term.phrases, match_term(term, keys, self._counts))
         return tuple(found.values())
+
+    def _shortened(self, term: Term) -> TermMatches | None:
+        """A word that nothing has, by what it begins with: another form of it may be there."""
+        word = term.phrases[0]
+        if term.is_required or term.loose or not word.isalpha():
+            return None
+        for length in range(len(word) - 1, max(_SHORTEST, len(word) - _ENDING) - 1, -1):
+            keys = self._having((word[:length],), is_prefix=True)
+            if len(keys):
+                beginning = Term(word[:length], (word[:length],), is_prefix=True)
+                return match_term(beginning, keys, self._counts, _LOOSE_WEIGHT)
+        return None
 
     @cached_property
     def _counts(self) -> tuple[int, int]:

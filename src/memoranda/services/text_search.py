@@ -72,7 +72,7 @@ class FoundPage:
     Attributes:
         terms: what was looked for; shares of scores are in this order.
         total: all hits; `full` of them have all the terms (None without terms).
-        coverage: how much of what was asked the best hit has, 0..1.
+        coverage: the most of what was asked that one note has, 0..1.
     """
 
     hits: tuple[Found, ...]
@@ -127,8 +127,7 @@ class TextSearch:
             promised = of_note
             precise = [one.score for one in scored.values() if one.score]
             hits = note_hits(precise, match.notes, terms)
-        nearest = self._in_order(hits)
-        head = self._in_order(self._by_standing(hits)) if self._half_life_days else nearest
+        head = self._in_order(self._by_standing(hits) if self._half_life_days else hits)
         found = [self._found(hit, scored) for hit in head[self._wanted]]
         if self._wanted.stop > len(head):
             found += self._tail(match, items, ids, promised, head)
@@ -137,7 +136,7 @@ class TextSearch:
             total=len(ids),
             terms=match.terms,
             full=int((having == terms).sum()),
-            coverage=self._coverage(match, nearest),
+            coverage=self._coverage(match),
             is_relaxed=match.is_relaxed,
             has_span=match.has_span,
         )
@@ -179,11 +178,9 @@ class TextSearch:
     def _places(self, notes: set[int]) -> dict[int, int]:
         return {note: place for place, note in enumerate(NoteSets(self._tx).by_path(notes))}
 
-    def _coverage(self, match: Matches, head: Sequence[ScoredHit]) -> float:
-        if len(self._parsed.clauses) > 1 or not head:
-            return 1.0
-        place = int(np.searchsorted(match.notes.notes, head[0].entity_id))
-        return float(match.notes.coverage[place])
+    def _coverage(self, match: Matches) -> float:
+        """The most that a note has of what was asked; with OR no note need have more than a part."""
+        return float(match.notes.coverage.max()) if len(self._parsed.clauses) == 1 else 1.0
 
     # After the precisely scored
 
