@@ -472,7 +472,7 @@ async def test_fm_blank_line_first(vault: Any) -> None:
 
 
 async def test_fm_metadata_filter(vault: Any) -> None:
-    """Filters compare texts, take a key with a dot as it is, and put no key into SQL.
+    """Filters compare texts, take a key with a dot as it is before a path, and put no key into SQL.
 
     Seen in: agent-lore/lithos#411.
     Better, taken: `status: open` finds the note that has it in a list, and `Open`.
@@ -492,7 +492,8 @@ async def test_fm_metadata_filter(vault: Any) -> None:
 
     assert await found("priority", "1") == ["a.md", "b.md"]
     assert await found("priority", 1) == ["a.md", "b.md"]
-    assert await found("owner.name", "kim") == ["a.md"]
+    assert await found("owner.name", "kim") == ["a.md", "c.md"]
+    assert await found("owner", "kim") == []
     for key in ("status'] OR 1=1 --", 'status"] OR 1=1 --', "' OR '1'='1", "$", "$.*"):
         assert await found(key, "x") == []
     assert await found("status", "open") == ["a.md", "b.md", "c.md"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from memoranda.text.analysis import ENGLISH
 from memoranda.text.query import parse_query
 
 DAY = datetime(2026, 1, 2)  # noqa: DTZ001 - stored naive
+NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
 @dataclass
@@ -72,7 +73,8 @@ class Bench:
     def page(self, query: str, limit: int = 50, offset: int = 0, **filters: Any) -> FoundPage:
         wanted = SearchQuery(query, SearchType.FTS, SearchFilters(**filters), limit, offset)
         tx = Tx(self.conn, self.project_id, DAY)
-        return TextSearch(tx, self.fulltext, parse_query(query), wanted, ENGLISH).page()
+        parsed = parse_query(query, ENGLISH, NOW)
+        return TextSearch(tx, self.fulltext, parsed, wanted, ENGLISH).page()
 
     def find(self, query: str, **options: Any) -> list[str]:
         return [self.paths[note.entity_id] for note in self.page(query, **options).hits]
@@ -492,3 +494,55 @@ def test_a_word_that_nothing_has_is_tried_by_its_beginning(bench: Bench) -> None
     assert bench.find("lighthousing -keeper") == []
     found = bench.page("lighthousing kept").hits
     assert [bench.paths[hit.entity_id] for hit in found] == ["b.md", "a.md"]
+
+
+def day(month: int) -> dict[str, datetime]:
+    return {"note_created": datetime(2025, month, 14), "note_modified": datetime(2025, month, 14)}  # noqa: DTZ001 - stored naive
+
+
+@pytest.fixture
+def dated(bench: Bench) -> Bench:
+    bench.add("a.md", "the herons came", **day(3))
+    bench.add("b.md", "a meeting of March 2025 about ponds")
+    bench.add("c.md", "long march of the penguins")
+    return bench
+
+
+def test_a_date_alone_finds_the_notes_of_it_and_those_that_say_it(dated: Bench) -> None:
+    for query in ("in March 2025", "March 2025"):
+        page = dated.page(query)
+        assert {dated.paths[hit.entity_id] for hit in page.hits} == {"a.md", "b.md"}, query
+        assert page.has_span
+    page = dated.page("2025-03-14")
+    assert dated.paths[page.hits[0].entity_id] == "a.md"
+    assert (page.is_relaxed, page.coverage) == (False, 1.0)
+
+
+def test_a_note_of_the_date_need_not_say_it(dated: Bench) -> None:
+    page = dated.page("herons in March 2025")
+    assert [dated.paths[hit.entity_id] for hit in page.hits] == ["a.md", "b.md", "c.md"]
+    assert page.full == 1
+    assert [hit.boosts.get("date") for hit in page.hits] == [2.0, 2.0, None]
+
+
+def test_a_span_back_from_now_narrows(dated: Bench) -> None:
+    dated.add("d.md", "herons again")
+    page = dated.page("herons this year")
+    assert [dated.paths[hit.entity_id] for hit in page.hits] == ["d.md"]
+    assert page.has_span
+
+
+def test_a_date_that_gives_way_is_not_missed(dated: Bench) -> None:
+    page = dated.page("herons in March 2024")
+    assert [dated.paths[hit.entity_id] for hit in page.hits] == ["a.md"]
+    assert page.is_relaxed
+    assert not page.has_span
+    assert (page.full, page.coverage) == (1, 1.0)
+
+
+def test_a_note_is_found_by_its_path(bench: Bench) -> None:
+    bench.add("lang/cpp.md", "templates")
+    bench.add("other.md", "see lang/cpp.md for more, lang and cpp")
+    bench.add("third.md", "lang cpp")
+    for query in ("lang/cpp.md", "lang/cpp", "./lang/cpp.md"):
+        assert bench.find(query)[0] == "lang/cpp.md", query

@@ -32,6 +32,7 @@ from memoranda.services.reading import read_note
 from memoranda.services.search import SearchService
 from memoranda.sync.reading import ReadOne
 from memoranda.sync.sync_service import INDEX_VERSION, SyncService
+from memoranda.text.analysis import ENGLISH, Languages
 from memoranda.workspace import Workspace, assemble
 
 
@@ -105,6 +106,7 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
         read: ReadOne = read_note,
         skips: tuple[str, ...] = (),
         clock: Clock | None = None,
+        languages: Languages = ENGLISH,
     ) -> Index:
         root = root or tmp_path / "notes"
         root.mkdir(exist_ok=True)
@@ -119,7 +121,14 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
                 conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION
             )
         parts = assemble(
-            project, home / "memory.db", engine, project_id, home / "locks", clock, read=read
+            project,
+            home / "memory.db",
+            engine,
+            project_id,
+            home / "locks",
+            clock,
+            read=read,
+            languages=languages,
         )
         opened.append(parts)
         return Index(

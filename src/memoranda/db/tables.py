@@ -111,6 +111,17 @@ Index(
     sqlite_where=text("links_dirty = 1"),  # as the queries say it: else SQLite does not use it
     postgresql_where=entity.c.links_dirty,
 )
+# What search filters ask of notes (`repositories.filters`): the rows hold the texts, and are slow to scan.
+Index(
+    "ix_entity_filters",
+    entity.c.project_id,
+    entity.c.note_type,
+    entity.c.title,
+    entity.c.tags,
+    entity.c.entity_metadata,
+    entity.c.note_created,
+    entity.c.note_modified,
+)
 
 observation = Table(
     "observation",
@@ -142,6 +153,13 @@ observation = Table(
     Column("parent", Text),
     Column("parent_line", Integer),
     sqlite_autoincrement=True,
+)
+Index(
+    "ix_observation_tags",
+    observation.c.tags,
+    observation.c.entity_id,
+    sqlite_where=text("tags <> '[]'"),  # as the queries say it
+    postgresql_where=observation.c.tags != "[]",
 )
 
 relation = Table(

@@ -16,6 +16,7 @@ from memoranda.markdown.blocks import Document
 from memoranda.markdown.body import Body
 from memoranda.markdown.values import maker
 from memoranda.model.note import Passage
+from memoranda.text.graphemes import last_boundary
 
 MAX_CHARS: Final = 1500
 _new_passage: Final = maker(Passage)
@@ -135,13 +136,14 @@ class _Groups:
         self._chars += chars + 1
 
     def _add_long_line(self, left: int, right: int, row: int) -> None:
-        """Cut a line that is longer than a passage at blanks, else anywhere between characters."""
+        """Cut a line that is longer than a passage at blanks, else between what readers see as characters."""
         text = self._body.cut(left, right)
         at = 0
         while at < len(text):
-            end = at + MAX_CHARS
-            if end < len(text) and (blank := text.rfind(" ", at + MAX_CHARS // 2, end)) > 0:
-                end = blank + 1
+            end, least = at + MAX_CHARS, at + MAX_CHARS // 2
+            if end < len(text):
+                blank = text.rfind(" ", least, end)
+                end = blank + 1 if blank > 0 else last_boundary(text, end, least)
             piece = text[at:end]
             size = len(piece.encode("utf-8"))
             if piece.strip():

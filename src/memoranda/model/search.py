@@ -63,6 +63,8 @@ class MetadataCondition:
 class DateSpan:
     """A span of time that a query names in words.
 
+    A relative one narrows the search, one of the calendar puts its notes first.
+
     Attributes:
         text: the words, as typed.
         start, end: aware UTC, half-open.
@@ -157,7 +159,7 @@ class Explanation:
         terms: in the order typed.
         fields: title, tags, headings, text -> its share in the text score of the best item.
         boosts: name -> what it adds: phrase, neighbours, note (the whole note), passages (its best items),
-            all_terms and recency (factors).
+            all_terms, date and recency (factors).
     """
 
     rank: int
@@ -190,7 +192,7 @@ class SearchResults:
         suggestion: what to try when nothing was found or nothing fits, else None.
         relaxed: what the query demands (a phrase, AND, a date in words) is nowhere; these have some of it.
         is_weak: nothing relevant was found; `hits` are the nearest, at most three.
-        read_filters: filters that were read from the words of the query, in words.
+        read_filters: filters, and dates that come first, that were read from the words of the query.
     """
 
     query: str

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     ColumnElement,
-    Select,
     and_,
     exists,
     func,
@@ -50,8 +49,8 @@ _NO_TAGS: ColumnElement[str] = literal_column("'[]'")
 _PROJECT = (entity.c.project_id,) * 2 + (entity.c.project_id + 0,) * 2
 """By what a part of `_by_index` finds its project: the last two have indexes that begin with the name."""
 _MOST_NS = (1 << 63) - 1
-_MOST_AT_ONCE = 50
-"""SQLite refuses a statement of a thousand."""
+_MOST_IN_A_ROW = 50
+"""SQLite refuses a thousand conditions in a row, but takes sets of fifty."""
 _ESCAPED = frozenset('"\\')
 _SCHEME = "memory://"
 _EXTENSION = ".md"
@@ -62,29 +61,25 @@ def allowed(
 ) -> NDArray[np.int64] | None:
     """The project's notes that pass all the filters, as ascending ids; None if none says anything of notes.
 
-    `span`, `item_types` and `min_similarity` are the caller's. One statement for up to fifty conditions.
+    `span`, `item_types` and `min_similarity` are the caller's. One statement.
     """
     merged = [
         list(chain(*parts)) for parts in zip(*map(_by_index, dict.fromkeys(filters)), strict=True)
     ]
     sets = [
-        select(entity.c.id).where(mine == project_id, *found[start : start + _MOST_AT_ONCE])
+        select(entity.c.id).where(mine == project_id, *found[start : start + _MOST_IN_A_ROW])
         for mine, found in zip(_PROJECT, merged, strict=False)
-        for start in range(0, len(found), _MOST_AT_ONCE)
+        for start in range(0, len(found), _MOST_IN_A_ROW)
     ]
     if not sets:
         return None
-    register(conn)
-    if sum(map(len, merged)) <= _MOST_AT_ONCE:
-        return _ids(conn, *sets)
     import numpy as np
 
-    passing = _ids(conn, sets[0])
-    for one in sets[1:]:
-        if not len(passing):
-            break
-        passing = np.intersect1d(passing, _ids(conn, one), assume_unique=True)
-    return passing
+    register(conn)
+    first, *others = sets
+    passing = first.where(*((entity.c.id + 0).in_(other.correlate(None)) for other in others))
+    ids = conn.execute(select(func.group_concat(passing.subquery().c.id))).scalar()
+    return np.sort(np.fromstring(ids, np.int64, sep=",")) if ids else np.empty(0, np.int64)
 
 
 def conditions(filters: SearchFilters) -> list[ColumnElement[bool]]:
@@ -104,14 +99,6 @@ def in_span(span: DateSpan) -> ColumnElement[bool]:
     return or_(
         *(and_(at >= start, at < end) for at in (entity.c.note_created, entity.c.note_modified))
     )
-
-
-def _ids(conn: Connection, first: Select[Any], *others: Select[Any]) -> NDArray[np.int64]:
-    import numpy as np
-
-    passing = first.where(*((entity.c.id + 0).in_(other.correlate(None)) for other in others))
-    ids = conn.execute(select(func.group_concat(passing.subquery().c.id))).scalar()
-    return np.sort(np.fromstring(ids or "", np.int64, sep=","))
 
 
 def _by_index(filters: SearchFilters) -> tuple[list[ColumnElement[bool]], ...]:
@@ -149,8 +136,7 @@ def _is_at(path: str) -> ColumnElement[bool]:
     value = folded(entity.c.file_path)
     if "*" in name:
         name = name.removeprefix("/")
-        ways = [name] if name.endswith(("*", _EXTENSION)) else [name, name + _EXTENSION]
-        return or_(*(is_like(value, way) for way in ways))
+        return or_(is_like(value, name), is_like(value, name + _EXTENSION))
     if name.startswith("/"):
         return is_like(value, name.removeprefix("/"))
     return is_like(literal("/") + value, f"/{name}", before="%")

@@ -40,6 +40,12 @@ class NoteSets(ProjectScoped):
         """The notes created or modified in the span, ascending."""
         return self._ids(_IDS.where(in_span(span)).order_by(entity.c.id))
 
+    def at(self, path: str) -> Ids:
+        """The note at this path from the root, with or without `.md`; none or one."""
+        path = path.removeprefix("./")
+        paths = {path, f"{path}.md"}
+        return self._ids(_IDS.where(entity.c.file_path.in_(paths)).order_by(entity.c.id))
+
     def by_path(self, ids: Collection[int]) -> list[int]:
         """The same ids in the order of their notes' paths."""
         # Over the index on the path, or by looking up each note and sorting.

@@ -102,6 +102,8 @@ class SearchService:
         for name in ("tags", "note_types", "metadata"):
             if len(getattr(query.filters, name)) > MAX_VALUES:
                 raise InvalidArgument(name, f"{name} has more than {MAX_VALUES} values")
+        if sum(len(one.values) for one in query.filters.metadata) > MAX_VALUES:
+            raise InvalidArgument("metadata", f"metadata has more than {MAX_VALUES} values")
         answer = await self._store.read(lambda tx: self._answer(tx, query))
         page = answer.page
         terms = [one.term for one in page.terms]
@@ -188,7 +190,8 @@ def _read_filters(parsed: TextQuery, *, has_span: bool) -> Iterator[str]:
 
 def _span_text(span: DateSpan) -> str:
     first, last = (moment.astimezone().date() for moment in (span.start, span.end))
-    return f"dates: {first} to before {last}, for {span.text!r}"
+    kind = "dates that come first" if span.words else "dates"
+    return f"{kind}: {first} to before {last}, for {span.text!r}"
 
 
 def _hit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -30,6 +30,7 @@ from memoranda.text.query import Clause, Term, TextQuery
 _LOOSE_WEIGHT = 0.5
 _SHORTEST = 4
 _ENDING = 3
+_NOTHING = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class Matches:
         terms: with their items, filters applied.
         items, notes: those that have any of the terms.
         is_relaxed: something that the query demands was dropped, since nothing has it.
-        has_span: the date in words was a filter.
+        has_span: the date in words was a filter, or put its notes first.
+        preferred: the notes of a date of the calendar, ascending.
     """
 
     terms: tuple[TermMatches, ...]
@@ -48,6 +50,7 @@ class Matches:
     notes: NoteMatches
     is_relaxed: bool = False
     has_span: bool = False
+    preferred: Ids = field(default_factory=lambda: _NOTHING)
 
 
 class Matcher:
@@ -61,6 +64,7 @@ class Matcher:
         self._parsed = parsed
         self._filters = (narrowing, *parsed.filters)
         self._postings: dict[tuple[tuple[str, ...], bool], Ids] = {}
+        self._named: dict[str, Ids] = {}
 
     def allowed(self) -> Ids | None:
         """The notes that pass the filters, ascending; None: all do."""
@@ -72,34 +76,53 @@ class Matcher:
 
     def in_span(self, notes: Ids | None) -> Ids | None:
         """Those of the notes that the date in words means: by their dates, or because they say so."""
-        span = self._parsed.span
-        if span is None:
+        if self._parsed.span is None:
             return notes
-        found = NoteSets(self._tx).of_span(span)
-        if span.words:
-            found = np.union1d(found, _owners(self._having(span.words)))
+        found = self._of_span
         return found if notes is None else np.intersect1d(found, notes, assume_unique=True)
 
     def matches(self) -> Matches:
-        """All that match; what nothing fulfils is dropped: the date first, then what is demanded."""
-        terms, allowed = self._found_terms(), self.allowed()
-        dated = self._parsed.span is not None
-        match = Matches(terms, match_items(()), match_notes(()))
+        """All that match; what nothing fulfils is dropped: the date first, then what is demanded.
+
+        A relative span ("last week") is a filter. A date of the calendar prefers its notes, since others
+        may speak of that time as well.
+        """
+        allowed, span = self.allowed(), self._parsed.span
+        match = Matches((), match_items(()), match_notes(()))
         for with_span, with_gate in ((True, True), (False, True), (True, False), (False, False)):
-            if with_span and not dated:
+            if with_span and (span is None or not len(self._of_span)):
                 continue
-            notes = self._passing(self.in_span(allowed) if with_span else allowed, with_gate)
+            terms = self._found_terms(with_span=with_span)
+            is_filter = with_span and (span is None or not span.words or self._is_date_alone)
+            notes = self._passing(self.in_span(allowed) if is_filter else allowed, with_gate)
             within = terms if notes is None else tuple(_within(one, notes) for one in terms)
-            is_relaxed = not with_gate or (dated and not with_span)
-            match = Matches(within, match_items(within), match_notes(within), is_relaxed, with_span)
+            is_relaxed = not with_gate or (span is not None and not with_span)
+            match = Matches(
+                within,
+                match_items(within),
+                match_notes(within),
+                is_relaxed,
+                with_span,
+                self._of_span if with_span else _NOTHING,
+            )
             if len(match.items.keys):
                 break
         return match
 
-    def _found_terms(self) -> tuple[TermMatches, ...]:
-        """The terms with their items; one that nothing has gives way to its parts."""
+    @property
+    def _is_date_alone(self) -> bool:
+        return all(term.is_date for term in self._parsed.terms)
+
+    def _found_terms(self, *, with_span: bool) -> tuple[TermMatches, ...]:
+        """The terms with their items; one that nothing has gives way to its parts.
+
+        A date that is not insisted on is not asked for either, unless there is nothing else.
+        """
+        terms = self._parsed.terms
+        if not with_span:
+            terms = tuple(term for term in terms if not term.is_date) or terms
         found: dict[tuple[str, ...], TermMatches] = {}
-        for term in self._parsed.terms:
+        for term in terms:
             keys = self._of_term(term)
             parts = [] if len(keys) else [(part, self._having((part,))) for part in term.loose]
             if any(len(of_part) for _, of_part in parts):
@@ -151,10 +174,30 @@ class Matcher:
         sets = [_owners(self._of_term(term)) for term in terms]
         if is_loose:
             sets += [_owners(self._having((part,))) for term in terms for part in term.loose]
-        return reduce(np.union1d, sets, np.empty(0, np.int64))
+        return reduce(np.union1d, sets, _NOTHING)
 
     def _of_term(self, term: Term) -> Ids:
-        return self._having(term.phrases, is_prefix=term.is_prefix)
+        """The items with a term; a note itself has the date it is of, and the path it is at."""
+        keys = self._having(term.phrases, is_prefix=term.is_prefix)
+        if term.is_date and self._parsed.span is not None:
+            return np.union1d(keys, self._of_span << NOTE_BITS)
+        if _is_path(term.text):
+            return np.union1d(keys, self._at(term.text) << NOTE_BITS)
+        return keys
+
+    @cached_property
+    def _of_span(self) -> Ids:
+        """The notes of the date in words: by their dates, or because they say so."""
+        span = self._parsed.span
+        if span is None:
+            return _NOTHING
+        found = NoteSets(self._tx).of_span(span)
+        return np.union1d(found, _owners(self._having(span.words))) if span.words else found
+
+    def _at(self, path: str) -> Ids:
+        if path not in self._named:
+            self._named[path] = NoteSets(self._tx).at(path)
+        return self._named[path]
 
     def _having(self, phrases: Sequence[str], *, is_prefix: bool = False) -> Ids:
         key = (tuple(phrases), is_prefix)
@@ -166,6 +209,10 @@ class Matcher:
 
 def _within(match: TermMatches, notes: Ids) -> TermMatches:
     return replace(match, keys=match.keys[is_in(match.keys >> NOTE_BITS, notes)])
+
+
+def _is_path(text: str) -> bool:
+    return text.endswith(".md") or "/" in text
 
 
 def _owners(keys: Ids) -> Ids:

@@ -36,6 +36,8 @@ from memoranda.text.analysis import Languages
 from memoranda.text.query import TextQuery
 
 _SHOWN_ITEMS = 3
+_DATE_FACTOR = 2.0
+"""How much better a note of the date in the query is than another."""
 _OF_A_NOTE = {True: 40, False: 8}
 """How many items of one note are looked at: of a search for items, of one for notes."""
 _KIND_MASK = (1 << KIND_BITS) - 1
@@ -117,6 +119,7 @@ class TextSearch:
             return FoundPage((), 0, match.terms, full=0, coverage=0.0)
         terms = len(match.terms)
         of_note = note_promise(match.items, match.notes, terms)
+        of_note *= np.where(is_in(match.notes.notes, match.preferred), _DATE_FACTOR, 1.0)
         promised = promise(items, match.notes, of_note)
         scored = self._scored(match, candidates(items, promised, _OF_A_NOTE[self._is_by_item]))
         if self._is_by_item:
@@ -127,6 +130,7 @@ class TextSearch:
             promised = of_note
             precise = [one.score for one in scored.values() if one.score]
             hits = note_hits(precise, match.notes, terms)
+        hits = _by_date(hits, match.preferred)
         head = self._in_order(self._by_standing(hits) if self._half_life_days else hits)
         found = [self._found(hit, scored) for hit in head[self._wanted]]
         if self._wanted.stop > len(head):
@@ -277,3 +281,10 @@ class TextSearch:
             for place, note in enumerate(sets.newest(notes, self._wanted), self._wanted.start)
         ]
         return FoundPage(tuple(found), total, has_span=self._parsed.span is not None)
+
+
+def _by_date(hits: list[ScoredHit], preferred: Ids) -> list[ScoredHit]:
+    if not len(preferred):
+        return hits
+    notes = set(preferred.tolist())
+    return [scaled(hit, _DATE_FACTOR, "date") if hit.entity_id in notes else hit for hit in hits]

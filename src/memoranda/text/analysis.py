@@ -48,6 +48,7 @@ _VERSION = re.compile(
 _LONGEST_NAME = 21
 _EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
 _PRIVATE = 0xE000
+_AS_PRIVATE = {ord(sign): _PRIVATE + ord(sign) for sign in "#+."}
 _POINTS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
     "\u0610-\u061a\u064b-\u065f\u0670\u0640]"
@@ -88,7 +89,8 @@ def index_terms(text: str, languages: Languages = ENGLISH) -> str:
     if lowered.isascii():
         found = set(map(added.__getitem__, lowered.translate(_ASCII_WORDS).split()))
         found.discard("")
-        found.update(_signed_terms(lowered))
+        if signed := _signed_terms(lowered):
+            found.update(signed)
         return " ".join(sorted(found))
     all_words = _word().findall(lowered)
     distinct, in_order = set(all_words), list[str]()
@@ -271,7 +273,7 @@ def _stemmer(language: str) -> Callable[[str], str]:
 
 
 def _signed_terms(lowered: str) -> list[str]:
-    found = []
+    found: list[str] = []
     if "#" in lowered or "+" in lowered:
         for signs in _SIGNS_AFTER.finditer(lowered):
             at = signs.start()
@@ -280,6 +282,6 @@ def _signed_terms(lowered: str) -> list[str]:
     if _HAS_DOTTED.search(lowered):  # a search that fails takes a tenth of a findall
         found += _DOT_BEFORE.findall(lowered)
         found += _VERSION.findall(lowered)
-    return [
-        "".join(c if c.isalnum() else chr(_PRIVATE + ord(c)) for c in signed) for signed in found
-    ]
+    if not found:
+        return found
+    return [signed.translate(_AS_PRIVATE) for signed in found]

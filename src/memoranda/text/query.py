@@ -163,7 +163,8 @@ def _pieces(
     for position, match in enumerate(found):
         if _filter(match) is not None:
             continue
-        if date and not date.is_topic and match.start() < date.end and date.start < match.end():
+        is_date = date is not None and match.start() < date.end and date.start < match.end()
+        if date and is_date and not date.is_topic:
             continue
         is_last = position + 1 == len(found) <= _PREFIX_WORDS and match.end() == len(text)
         if (piece := _piece(match, languages, is_last=is_last)) is None:
@@ -173,7 +174,7 @@ def _pieces(
             seen.add((sides, piece.is_excluded, piece.term.phrases))
         if len(seen) > _MAX_TERMS:
             return
-        yield piece
+        yield replace(piece, term=replace(piece.term, is_date=True)) if is_date else piece
 
 
 def _piece(match: re.Match[str], languages: Languages, *, is_last: bool) -> _Piece | None:

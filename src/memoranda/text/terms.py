@@ -42,6 +42,7 @@ class Term:
         is_prefix: the last word of the first phrase may go on.
         is_stop: a word too common to be looked for beside others.
         is_required: a note without it is no hit: it was quoted, or joined by AND.
+        is_date: a part of the date in words; a note of that time need not say it.
     """
 
     text: str
@@ -50,6 +51,7 @@ class Term:
     is_prefix: bool = False
     is_stop: bool = False
     is_required: bool = False
+    is_date: bool = False
 
 
 def read_term(

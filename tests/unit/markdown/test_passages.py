@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,6 +71,18 @@ def test_one_huge_line_is_cut_at_blanks() -> None:
 def test_one_huge_word_is_cut_between_characters() -> None:
     found = passages("知" * 4000)
     assert "".join(p.text for p in found) == "知" * 4000
+
+
+@pytest.mark.parametrize(
+    "sign", ["か\u3099", "e\u0301\u0323", "👩\u200d👩\u200d👧\u200d👦", "❤\ufe0f", "🇦🇹"]
+)
+@pytest.mark.parametrize("before", range(5))
+def test_no_cut_parts_a_sign_from_its_marks(sign: str, before: int) -> None:
+    found = passages("x" * before + sign * 1500)
+    assert len(found) > 1
+    assert found[0].text.startswith("x" * before + sign)
+    assert all(set(p.text.removeprefix("x" * before).split(sign)) == {""} for p in found)
+    assert "".join(p.text for p in found) == "x" * before + sign * 1500
 
 
 def test_definitions_comments_and_html_stay_searchable() -> None:

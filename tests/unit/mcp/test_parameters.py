@@ -154,6 +154,11 @@ def test_nul_and_lone_surrogates_are_refused_everywhere(text: str) -> None:
     assert refused(mode=text).parameter == "mode"
 
 
+def test_in_a_query_they_are_blanks() -> None:
+    query = (Param("query", required=True, is_query=True),)
+    assert parse(query, {"query": "two\0words \ud800"}) == {"query": "two words  "}
+
+
 def test_choices_are_case_blind_and_listed_in_the_error() -> None:
     assert read(mode=" FTS ")["mode"] == "fts"
     assert "hybrid" in refused(mode="fuzzy").hint
