@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of parser, frontmatter reader, writer and decoder.
+"""Coverage-guided fuzzing of the readers of notes, frontmatter and queries, writer and decoder.
 
     python -m tests.fuzz                                all targets, 600 seconds in all
     python -m tests.fuzz parse edit --seconds 60        two targets, 30 seconds each

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Final
+
+from tests.fuzz.query_choice import text_of
 
 GOLDEN: Final = Path(__file__).parents[1] / "vaults" / "golden"
 MAX_SEED_BYTES: Final = 3000
+QUERIES: Final = 100
 
 NOTES: Final = (
     "# Pumps\n\n- [part] Seal kit fits all #spare (since May) [by:: Ada] ^p1\n- feeds [[Tank]]\n",
@@ -68,6 +72,12 @@ def corpus(target: str) -> Iterator[bytes]:
     """The first inputs of a target."""
     if target == "edit":
         yield from EDITS
+        return
+    if target == "query":
+        texts = (
+            text_of(Random(number)).encode("utf-8", "surrogatepass") for number in range(QUERIES)
+        )
+        yield from (data for data in texts if len(data) < MAX_SEED_BYTES)
         return
     golden = [
         data

@@ -1,4 +1,4 @@
-"""The four things that are fuzzed: functions from bytes to nothing that raise on a finding."""
+"""The five things that are fuzzed: functions from bytes to nothing that raise on a finding."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from tests.fuzz.edit_checks import check_edit
 from tests.fuzz.edit_choice import edit_of
 from tests.fuzz.header_checks import check_header
 from tests.fuzz.note_checks import PATH, check_note
+from tests.fuzz.query_text_checks import check_query
+from tests.fuzz.query_text_checks import read as read_query
 
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.markdown.frontmatter import read_frontmatter, split_frontmatter
@@ -54,11 +56,18 @@ def edit(data: bytes) -> None:
         check_edit(text, chosen)
 
 
+def query(data: bytes) -> None:
+    """What is typed into a search: any text; bytes that are no UTF-8 are lone surrogates."""
+    text = data.decode("utf-8", "surrogateescape")
+    _check(data, text, check_query, read_query)
+
+
 TARGETS: Final[Mapping[str, Callable[[bytes], None]]] = {
     "parse": parse,
     "frontmatter": frontmatter,
     "edit": edit,
     "source": source,
+    "query": query,
 }
 
 

@@ -23,6 +23,9 @@ _MINE = entity.c.project_id == bindparam("project")
 _IDS = select(entity.c.id).where(_MINE)
 _COUNT = select(func.count()).where(_MINE)
 _FEW = 500
+_BY_PATH = "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?)) ORDER BY file_path"
+_ALL_BY_PATH = _BY_PATH.replace("WHERE id", "WHERE +id")
+"""Over the index on the path, where the other looks up each note and sorts."""
 
 
 class NoteSets(ProjectScoped):
@@ -48,11 +51,9 @@ class NoteSets(ProjectScoped):
 
     def by_path(self, ids: Collection[int]) -> list[int]:
         """The same ids in the order of their notes' paths."""
-        # Over the index on the path, or by looking up each note and sorting.
-        column = entity.c.id if len(ids) <= _FEW else entity.c.id.op("+")(0)
-        wanted = func.json_each(json.dumps(list(ids))).table_valued("value").c.value
-        rows = select(entity.c.id).where(column.in_(select(wanted))).order_by(entity.c.file_path)
-        return list(self._conn.execute(rows).scalars())
+        sql = _BY_PATH if len(ids) <= _FEW else _ALL_BY_PATH
+        rows = self._conn.exec_driver_sql(sql, (json.dumps(list(ids)),)).cursor.fetchall()
+        return [i for (i,) in rows]
 
     def newest(self, ids: Ids | None, wanted: slice) -> list[int]:
         """That part of the notes (None: of all), the last modified first, then by path."""

@@ -174,9 +174,15 @@ class TextSearch:
     def _in_order(self, hits: Sequence[ScoredHit]) -> list[ScoredHit]:
         """Best first; equal scores by path, then by place in the note."""
         order = sorted(hits, key=lambda hit: -hit.score)
-        if any(left.score == right.score for left, right in pairwise(order)):
-            places = self._places({hit.entity_id for hit in hits})
-            order.sort(key=lambda hit: (-hit.score, places[hit.entity_id], hit.key))
+        tied = {
+            hit.entity_id
+            for left, right in pairwise(order)
+            if left.score == right.score
+            for hit in (left, right)
+        }
+        if tied:
+            places = self._places(tied)
+            order.sort(key=lambda hit: (-hit.score, places.get(hit.entity_id, 0), hit.key))
         return order
 
     def _places(self, notes: set[int]) -> dict[int, int]:
