@@ -19,7 +19,7 @@ _PARENT_SHARE = 0.5
 _PARENT_ITEMS = 3
 _NOTE_SHARE = 2.0
 _ITEM_SHARES = (1.0, 0.5, 0.25)
-_CANDIDATES = 120
+_CANDIDATES = 80
 _PROMISE_SHARE = 0.1
 _FEW_TERMS = 3
 _STEP = 1 << KIND_BITS
@@ -56,7 +56,7 @@ def note_promise(items: ItemMatches, notes: NoteMatches, terms: int) -> Scores:
 
 
 def candidates(items: ItemMatches, promised: Scores, per_note: int) -> Ids:
-    """Keys of the items that deserve a look at their text, ascending: some of one note, 120 in all."""
+    """Keys of the items that deserve a look at their text, ascending: some of one note, 80 in all."""
     count = len(items.keys)
     if count > _CANDIDATES:
         wide = min(count, _CANDIDATES * 8)

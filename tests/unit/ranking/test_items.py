@@ -5,7 +5,7 @@ import pytest
 from memoranda.ports import StoredItem
 from memoranda.ranking.items import ItemScore, ItemScorer
 from memoranda.ranking.matching import TermMatches
-from memoranda.text.analysis import ENGLISH
+from memoranda.text.analysis import ENGLISH, Languages
 from memoranda.text.query import parse_query
 
 NOTHING = TermMatches(parse_query("x").terms[0], None, 0, 0.0, 0.0)  # type: ignore[arg-type]
@@ -17,12 +17,13 @@ def score(
     *,
     headings_above: tuple[str, ...] = (),
     present: tuple[bool, ...] | None = None,
+    languages: Languages = ENGLISH,
     **fields: str,
 ) -> ItemScore:
-    terms = parse_query(query).terms
+    terms = parse_query(query, languages).terms
     found = [TermMatches(term, None, 1, 1.0, 1.0) for term in terms]  # type: ignore[arg-type]
     item = StoredItem(7, content, headings_above, 1, 1, **fields)
-    return ItemScorer(found, ENGLISH).score(item, present or (True,) * len(terms))
+    return ItemScorer(found, languages).score(item, present or (True,) * len(terms))
 
 
 def saturated(count: float, length: float = 0.25 + 0.75 * 40 / 100) -> float:
@@ -48,6 +49,10 @@ def test_a_stem_counts_and_the_exact_word_half_as_much_again() -> None:
     assert stem.terms[0] == pytest.approx(saturated(1))
     assert stem.is_exact == (False, True)
     assert score("run zoo", "run zoo").terms[0] == pytest.approx(1.5 * saturated(1))
+
+
+def test_a_stem_that_lacks_the_beginning_of_its_word_counts_where_it_is() -> None:
+    assert score("lopen ", title="gelopen", languages=("dutch",)).fields[0] > 0
 
 
 def test_more_often_is_more_but_ever_less_so() -> None:

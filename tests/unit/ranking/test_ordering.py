@@ -69,10 +69,10 @@ def test_the_best_items_are_looked_at_few_of_one_note() -> None:
     assert chosen.tolist() == [*(key(1, n) for n in range(1, 9)), key(2, 1)]
 
 
-def test_not_more_than_120_items_are_looked_at() -> None:
+def test_not_more_than_80_items_are_looked_at() -> None:
     found = items({key(n, 1): float(n % 500) for n in range(1, 2000)})
     chosen = candidates(found, found.scores, 8)
-    assert len(chosen) == 120
+    assert len(chosen) == 80
     assert chosen.tolist() == sorted(chosen.tolist())
     assert min(found.scores[np.isin(found.keys, chosen)]) >= 470
 
