@@ -64,7 +64,7 @@ format: $(DEVELOP) ## Format the code and fix what can be fixed
 docs: $(DEVELOP) ## Write the generated parts of docs/reference anew
 	$(BIN)/python docs/generate.py
 
-bench: $(DEVELOP) ## Measure start, indexing and answers (ARGS="index --sizes 1000")
+bench: $(DEVELOP) ## Measure speed, size and what the search finds (ARGS="index --sizes 1000")
 	$(BIN)/python -m benchmarks $(ARGS)
 
 bench-retrieval: $(DEVELOP) ## Measure what the search finds (ARGS="--sets docs,multilingual")

@@ -52,7 +52,7 @@ def cli() -> str:
             name if param.required else f"[{name}]"
             for param in command.params
             if param.param_type_name == "argument"
-            for name in [param.metavar or str(param.name).upper()]
+            for name in [_argument_name(param) + ("..." if param.nargs == -1 else "")]
         ]
         options = [param for param in command.params if param.param_type_name == "option"]
         usage = " ".join([path, *words, *(["[OPTIONS]"] if options else [])])
@@ -100,7 +100,7 @@ def configuration() -> str:
     told = _attributes(inspect.getdoc(Settings) or "")
     rows = []
     for name, field in Settings.model_fields.items():
-        default = {} if field.default_factory else field.default
+        default = field.get_default(call_default_factory=True)
         rows.append(
             (
                 f"`{name}`",
@@ -124,7 +124,6 @@ _MEANINGS = {
     "read_note start_line": "First line wanted; left out: the first.",
     "read_note end_line": "Last line wanted, inclusive; left out: the last.",
     "read_note max_chars": "Characters of text at most; a longer note is cut at the end of a line.",
-    "search_notes query": "Words to find, see [the query](#the-query); may be empty with a filter.",
     "search_notes search_type": "How to search, see [search types](#search-types).",
     "search_notes min_similarity": "How near in meaning a hit must be; without effect in this release.",
     "write_note tags": "Tags for the header.",
@@ -150,9 +149,13 @@ def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 def _option_names(param: Any) -> str:
     if param.param_type_name == "argument":
-        return f"`{param.metavar or str(param.name).upper()}`"
+        return f"`{_argument_name(param)}`"
     names = ", ".join(f"`{name}`" for name in param.opts)
     return names if param.is_flag or not param.metavar else f"{names} `{param.metavar}`"
+
+
+def _argument_name(param: Any) -> str:
+    return param.metavar or str(param.name).upper()
 
 
 def _default(param: Any) -> str:

@@ -41,9 +41,13 @@ def test_every_tool_command_and_setting_is_there(generator: ModuleType) -> None:
 def test_only_required_arguments_stand_without_brackets(generator: ModuleType) -> None:
     text = generator.cli()
     assert "memoranda up PATH [OPTIONS]\n" in text
-    assert "memoranda search [QUERY] [OPTIONS]\n" in text
+    assert "memoranda search [QUERY...] [OPTIONS]\n" in text
     assert "memoranda project add NAME PATH [OPTIONS]\n" in text
     assert "memoranda project info [NAME] [OPTIONS]\n" in text
+
+
+def test_a_default_that_is_made_is_shown(generator: ModuleType) -> None:
+    assert '| `BASIC_MEMORY_SEARCH_LANGUAGES` | `["english"]` |' in generator.configuration()
 
 
 def test_every_parameter_of_a_tool_has_a_meaning(generator: ModuleType) -> None:

@@ -1,7 +1,6 @@
 """The least that must be found, and what we try for. Pure.
 
-Source: SEARCH.md "Measures", "no model"; the floors of the multilingual set and of what is said to be
-nowhere are our own, a little below what was reached.
+Source: `docs/explanation/retrieval.md`, "Floors and aims".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `ranked` holds unique ids, best first; `gold` is the set of right ones. A question without a right answer
 has no measure, so an empty `gold` is an error. Every value is in 0..1.
 
-Source: SEARCH.md "Measures".
+Source: `docs/explanation/retrieval.md`.
 """
 
 from __future__ import annotations

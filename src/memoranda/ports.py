@@ -129,6 +129,13 @@ class FullTextIndex(Protocol):
         """
         ...
 
+    def titled(self, conn: Any, terms: Sequence[Sequence[str]]) -> Keys:
+        """Keys of the own items of notes whose title has a phrase of every term, ascending.
+
+        Of many, some twenty with the shortest titles.
+        """
+        ...
+
     def items(self, conn: Any, keys: Sequence[int]) -> Sequence[StoredItem]:
         """The items with these keys, ascending by key; unknown keys are left out."""
         ...

@@ -288,7 +288,7 @@ def test_damage_in_the_full_text_index_is_found(ready: Cli, home: Path) -> None:
     assert "full-text index" in message
     assert command_line("reindex", project="my notes") in hint
     verdict, message, _ = asked(ready, "soundness", "--quick")
-    assert (verdict, "not checked (as it was asked)" in message) == (OK, True)
+    assert (verdict, "not checked (--quick); no server has checked it yet" in message) == (OK, True)
 
 
 def test_an_index_of_a_newer_version_is_a_problem(ready: Cli, home: Path) -> None:
@@ -473,7 +473,7 @@ def test_searches_are_summed_up(ready: Cli, home: Path) -> None:
     assert found["latency"][1] == (
         'half in 9.0 ms, 95 % in 700 ms; the slowest: "beds" 700 ms; "snails" 9.0 ms; "heap" 4.0 ms'
     )
-    assert found["empty"][1] == '"snails"'
+    assert found["found nothing"][1] == '"snails"'
     summary: dict[str, Any] = outcome.json["searches"]["my notes"]
     assert (summary["total"], summary["empty"], summary["p95_ms"]) == (3, 1, 700.0)
     assert summary["slowest"][0]["query"] == "beds"

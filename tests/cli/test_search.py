@@ -57,6 +57,30 @@ def test_how_many_have_all_the_words_is_said(ready: Cli) -> None:
     assert lines[1].startswith("1. The heap")
 
 
+def test_all_that_stands_there_is_the_query(ready: Cli) -> None:
+    assert transcript(ready, "heap", "week") == transcript(ready, "heap week")
+    assert transcript(ready, "warm", "-n", 1, "inside", "tag:soil")[0].startswith(
+        "1 note for 'warm inside tag:soil' (fts)"
+    )
+
+
+def test_a_minus_at_the_beginning_needs_two_before_it(ready: Cli) -> None:
+    outcome = ready("search", "-budget tag:soil")
+    assert outcome.code == 2
+    assert outcome.err.splitlines()[0] == "error: No such option: -b"
+    assert outcome.err.endswith(" Put -- before a query that begins with a minus.\n")
+    found = transcript(ready, "--", "-budget tag:soil")
+    assert found[0].startswith("1 note for '-budget tag:soil'")
+    assert "begins with a minus" not in ready("read", "x", "--nope").err
+
+
+def test_help_says_what_a_query_may_have(ready: Cli) -> None:
+    said = " ".join(ready("search", "--help").out.split())
+    for word in ('"a phrase"', "AND, OR, NOT, -word, tag:, type:, title:, path:", '"last week"'):
+        assert word in said
+    assert "--item-type PART Find such parts of notes: section, observation or relation;" in said
+
+
 def test_a_script_without_blanks_is_shown(ready: Cli) -> None:
     assert transcript(ready, "堆肥")[1:] == [
         "1. 堆肥 — 堆肥 · 2026-05-01, changed 2026-05-28",
@@ -92,11 +116,41 @@ def test_a_type_that_is_none_is_refused(ready: Cli) -> None:
 def test_explain_says_why_each_hit_is_where_it_is(ready: Cli) -> None:
     lines = transcript(ready, "heap weeks", "--explain")
     why = lines.index(next(line for line in lines if line.startswith("   why: rank 1, score ")))
-    assert re.fullmatch(r"     heap [\d.]+: as typed, in \d items", lines[why + 1])
-    assert re.fullmatch(r"     weeks [\d.]+: in another form, in 1 item", lines[why + 2])
-    assert lines[why + 3].startswith("     by field: ")
+    assert re.fullmatch(
+        r"     best item: heap [\d.]+ \(as typed, in \d parts of notes\), "
+        r"weeks [\d.]+ \(in another form, in 1 part of notes\), phrase [\d.]+",
+        lines[why + 1],
+    )
+    assert lines[why + 2].startswith("     of that: ")
+    assert re.match(r"     score: \(?passages [\d.]+ \+ note ", lines[why + 3])
     assert any(line.startswith("   why: rank 2, ") for line in lines)
     assert not any("why:" in line for line in transcript(ready, "heap weeks"))
+
+
+@pytest.mark.parametrize("parts", [(), ("--item-type", "section")])
+def test_what_is_explained_adds_up(ready: Cli, parts: tuple[str, ...]) -> None:
+    lines = transcript(ready, "heap warm inside", "--explain", *parts)
+    scores = [float(line.rpartition(" ")[2]) for line in lines if line.startswith("   why: ")]
+    items = [line for line in lines if line.startswith("     best item: ")]
+    fields = [line for line in lines if line.startswith("     of that: ")]
+    sums = [line for line in lines if line.startswith("     score: ")]
+    assert len(scores) == len(items) == len(fields) == len(sums) >= 1
+    for score, item, field, parts_of_score in zip(scores, items, fields, sums, strict=True):
+        own = sum(map(float, re.findall(r" (\d[\d.]*)(?= \(|,|$)", item)))
+        phrase = sum(map(float, re.findall(r"phrase (\S+)", item)))
+        assert sum(map(float, re.findall(r" (\d[\d.]*)", field))) == pytest.approx(
+            own - phrase, rel=0.002
+        )
+        added, *factors = parts_of_score.partition(":")[2].split(" x ")
+        total = sum(float(one.split()[-1]) for one in added.strip(" ()").split(" + "))
+        for factor in factors:
+            total *= float(factor.split()[-1])
+        assert total == pytest.approx(score, rel=0.002)
+        if parts:
+            named = re.search(r"item ([\d.]+)", parts_of_score)
+            assert named is not None
+            assert float(named[1]) == pytest.approx(own, rel=0.002)
+    assert any("phrase" in item for item in items)
 
 
 def test_json_has_all_that_is_known(ready: Cli) -> None:
@@ -112,7 +166,7 @@ def test_json_has_all_that_is_known(ready: Cli) -> None:
 
 def test_without_words_a_filter_lists_the_newest(ready: Cli) -> None:
     assert transcript(ready, "--tag", "soil")[:2] == [
-        "1 note (fts), newest first:",
+        "1 note (fts), newest file first:",
         "1. The heap — the-heap · 2026-03-01, changed 2026-05-28 · #soil",
     ]
 

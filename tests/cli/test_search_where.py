@@ -48,6 +48,12 @@ def test_search_narrows(ready: Cli, arguments: list[str], expected: list[str]) -
         assert sorted(hit["file_path"] for hit in found["results"]) == expected
 
 
+def test_an_operator_of_another_language_is_wrong_usage(ready: Cli) -> None:
+    outcome = ready("search", "--where", "priority<>2")
+    assert outcome.code == 2
+    assert "'<>' in 'priority<>2' is no operator; there are = != > >= < <= ~" in outcome.err
+
+
 def test_a_condition_without_a_key_is_wrong_usage(ready: Cli) -> None:
     outcome = ready("search", "--where", "=done")
     assert outcome.code == 2

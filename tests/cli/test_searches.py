@@ -47,6 +47,13 @@ def test_what_an_answer_lacked_stands_behind_the_words(ready: Cli, log: SearchLo
     assert line.endswith("-            x (filtered, relaxed, weak)")
 
 
+def test_help_says_what_the_marks_mean(ready: Cli) -> None:
+    said = " ".join(ready("searches", "--help").out.split())
+    assert 'The client "memoranda" is this command line.' in said
+    for mark in ("(filtered): with filters", "(relaxed): not all", "(weak): nothing relevant"):
+        assert mark in said
+
+
 def test_the_json_has_all_of_it(ready: Cli, log: SearchLogFile) -> None:
     data = ready("searches", "--json", "-n", 2).json
     assert (data["project"], data["file"]) == ("my notes", str(log.path))

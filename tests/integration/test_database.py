@@ -20,9 +20,9 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from memoranda.db import fts, health, migrate, tables
-from memoranda.model.item_key import item_key
 from memoranda.db.engine import begin_read, begin_write, identify, open_engine, translate
 from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem, DiskFull
+from memoranda.model.item_key import item_key
 from memoranda.repositories.project import INDEX_VERSION
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC).replace(tzinfo=None)

@@ -191,7 +191,7 @@ async def test_nothing_found_suggests_what_to_do(
     find: Callable[..., Any], answer: Callable[..., Any]
 ) -> None:
     filtered = await answer("needle", note_types=("place",))
-    assert "note_types" in filtered.suggestion
+    assert "(type)" in filtered.suggestion
     assert "4 notes" in filtered.suggestion
     assert '"recipe"' in (await answer("recpie")).suggestion
     assert (await answer("qqqq")).suggestion

@@ -234,5 +234,5 @@ async def test_no_result_is_an_empty_list_and_a_suggestion(search: Search) -> No
     narrowed = await search("heron", note_types=("place",))
     assert (narrowed.hits, narrowed.total) == ((), 0)
     assert narrowed.suggestion
-    assert "note_types" in narrowed.suggestion
+    assert "(type)" in narrowed.suggestion
     assert (await search("heron")).suggestion is None

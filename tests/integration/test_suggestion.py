@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 from tests.integration.conftest import Index
 
-from memoranda.model.search import SearchFilters, SearchQuery, SearchType
+from memoranda.model.search import (
+    ItemType,
+    MetadataCondition,
+    MetadataOperator,
+    SearchFilters,
+    SearchQuery,
+    SearchType,
+)
 
 
 def suggestion(index: Index, text: str, **filters: object) -> str | None:
@@ -40,7 +48,49 @@ def test_the_longest_unknown_words_are_corrected(index: Index) -> None:
 def test_a_known_word_behind_a_filter_is_not_corrected(index: Index) -> None:
     index.write("a.md", "A receive and a relieve.\n")
     index.run_sync()
-    assert "Drop a filter (tags)" in (suggestion(index, "relieve", tags=("none",)) or "")
+    assert "Drop a filter (tag)" in (suggestion(index, "relieve", tags=("none",)) or "")
+
+
+def test_filters_are_named_as_a_person_calls_them(index: Index) -> None:
+    index.write("a.md", "---\nstatus: done\n---\nA receive.\n")
+    index.run_sync()
+    condition = MetadataCondition("status", MetadataOperator.EQ, ("open",))
+    found = suggestion(
+        index,
+        "receive tag:x title:y type:z path:w yesterday",
+        permalink_match="p",
+        after_date=datetime(2020, 1, 1, tzinfo=UTC),
+        item_types=(ItemType.SECTION,),
+        metadata=(condition,),
+    )
+    assert found is not None
+    names = "permalink, dates, part of notes, frontmatter, tag, title, type, path"
+    assert found == f"Drop a filter ({names}): without them 1 note matches."
+
+
+def test_a_frontmatter_key_that_no_note_has_is_named(index: Index) -> None:
+    def said(operator: MetadataOperator, value: str) -> str:
+        other = MetadataCondition("status", MetadataOperator.EQ, ("open",))
+        condition = MetadataCondition("STATE", operator, (value,))
+        return suggestion(index, "receive", metadata=(other, condition)) or ""
+
+    assert said(MetadataOperator.EQ, "open").startswith("The index has no notes")
+    index.write("a.md", "---\nstatus: done\n---\nA receive.\n")
+    index.run_sync()
+    unknown = 'No note has the frontmatter key "STATE".'
+    assert said(MetadataOperator.EQ, "open") == unknown
+    assert said(MetadataOperator.EXISTS, "true") == unknown
+    for operator, value in ((MetadataOperator.NE, "x"), (MetadataOperator.EXISTS, "false")):
+        assert said(operator, value).startswith("Drop a filter (frontmatter)")
+
+
+def test_a_query_of_exclusions_alone_says_that_it_is_read_as_words(index: Index) -> None:
+    index.write("a.md", "A receive and a relieve.\n")
+    index.run_sync()
+    for text in ("-receive", "NOT receive -relieve"):
+        assert (suggestion(index, text) or "").startswith("A query of exclusions alone is read as")
+    for text in ("-other type:note", "relieve -other", "OR", ""):
+        assert "exclusions" not in (suggestion(index, text) or "")
 
 
 def test_nothing_similar_is_said(index: Index) -> None:
@@ -49,3 +99,12 @@ def test_nothing_similar_is_said(index: Index) -> None:
     assert suggestion(index, "zzyzx") == (
         "No note has these words. Try fewer, other or more general ones."
     )
+
+
+def test_a_query_without_a_word_is_said_to_list_the_newest(index: Index) -> None:
+    index.write("a.md", "---\ntags: [bird]\n---\nA receive ⏫ and a relieve.\n")
+    index.run_sync()
+    said = "The query has no word to look for; these are the newest notes."
+    assert suggestion(index, "!!!") == said
+    for text in ("", " ", "tag:bird", "⏫", "receive"):
+        assert suggestion(index, text) is None

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from memoranda.mcp.parameters import schema
+from memoranda.mcp.tools.search import DECLARATIONS
+
 if TYPE_CHECKING:
     Caller = Any
 
@@ -86,6 +89,31 @@ async def test_a_date_in_words_is_a_filter_that_is_named(heap: Caller) -> None:
     assert named in await heap.text("search_notes", query="heap today")
 
 
+async def test_a_date_that_nothing_has_is_said_to_be_left_out(heap: Caller) -> None:
+    for query in ("heap last month", "heap January 1999"):
+        data = await heap.data("search_notes", query=query)
+        assert (data["total"], data["relaxed"]) == (2, True)
+        (named,) = data["read_filters"]
+        assert named.startswith("dates left out")
+        assert query.removeprefix("heap ") in named
+        assert named in await heap.text("search_notes", query=query)
+
+
+async def test_a_date_of_the_calendar_is_said_to_come_first_only_beside_words(
+    caller: Caller,
+) -> None:
+    (caller.root / "a.md").write_text("We met the herons in January 2020.", "utf-8")
+    (caller.root / "b.md").write_text("The herons came.", "utf-8")
+    await caller.indexed()
+    alone = await caller.data("search_notes", query="January 2020")
+    beside = await caller.data("search_notes", query="herons January 2020")
+    assert (alone["total"], beside["total"]) == (1, 2)
+    assert [data["read_filters"][0].partition(":")[0] for data in (alone, beside)] == [
+        "dates",
+        "dates that come first",
+    ]
+
+
 async def test_an_answer_is_bounded_whatever_is_asked(caller: Caller) -> None:
     for number in range(40):
         text = f"# {'heading ' * 20}{number}\n\n" + "word soil heap " * 300
@@ -109,3 +137,9 @@ async def test_pages_go_on_where_an_answer_was_cut(caller: Caller) -> None:
         titles += [hit["title"] for hit in data["results"]]
         page, size = data["next_page"], data["page_size"]
     assert len(titles) == len(set(titles)) == 40
+
+
+async def test_a_query_may_be_empty_and_its_parameter_says_so(heap: Caller) -> None:
+    text = await heap.text("search_notes", query="")
+    assert text.startswith("2 notes (fts), newest file first:\n1. ")
+    assert "may be empty: the newest notes" in json.dumps(schema(DECLARATIONS[0].params))

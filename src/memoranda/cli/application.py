@@ -131,8 +131,14 @@ def _report_usage(error: typer.TyperException, *, as_json: bool) -> int:
         return WRONG_USAGE
     path = context.command_path if context is not None else "memoranda"
     hint = runnable(f"See `{path} --help`.")
+    if context is not None and context.command.name == "search" and _is_unknown_option(error):
+        hint += " Put -- before a query that begins with a minus."
     report("USAGE", message.rstrip("."), hint=hint, as_json=as_json)
     return WRONG_USAGE
+
+
+def _is_unknown_option(error: typer.TyperException) -> bool:
+    return hasattr(error, "possibilities") and hasattr(error, "option_name")
 
 
 def _plain(cause: BaseException, message: str) -> str:

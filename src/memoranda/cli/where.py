@@ -25,7 +25,7 @@ def parse_where(text: str) -> MetadataCondition:
     """Read a condition; a key alone means that it is there. The first sign of an operator ends the key.
 
     Raises:
-        typer.BadParameter: the text has no key.
+        typer.BadParameter: the text has no key, or two operators in a row.
     """
     found = _CONDITION.fullmatch(text)
     if found is None:
@@ -34,6 +34,11 @@ def parse_where(text: str) -> MetadataCondition:
             param_hint="--where",
         )
     key, sign, value = found.groups()
+    if value and value[0] in "=<>~":
+        raise typer.BadParameter(
+            f"{sign + value[0]!r} in {text!r} is no operator; there are = != > >= < <= ~",
+            param_hint="--where",
+        )
     if sign is None:
         return MetadataCondition(key, MetadataOperator.EXISTS, ("true",))
     return MetadataCondition(key, _OPERATORS[sign], (value.strip(),))

@@ -112,7 +112,7 @@ def look(
         return replace(facts, state=State.DAMAGED, reason=error.message)
     except MemorandaError as error:
         return replace(facts, state=None, trouble=error.message, way_on=error.hint)
-    return _checked(facts, path) if is_whole else replace(facts, unchecked="as it was asked")
+    return _checked(facts, path) if is_whole else replace(facts, unchecked="--quick")
 
 
 def judge(facts: IndexFacts, *, is_kept_up: bool) -> list[Check]:
@@ -183,7 +183,7 @@ def _sound(facts: IndexFacts) -> list[Check]:
     before = (
         f"last found sound at {day_and_time(facts.last_check)}"
         if facts.last_check
-        else "never checked before"
+        else "no server has checked it yet"
     )
     return [ok("soundness", f"not checked ({facts.unchecked}); {before}")]
 

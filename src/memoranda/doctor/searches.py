@@ -60,7 +60,7 @@ def summary(records: Sequence[SearchRecord]) -> SearchSummary:
         warm=len(warm),
         p50_ms=_nearest_rank(warm, 0.50),
         p95_ms=_nearest_rank(warm, 0.95),
-        slowest=tuple(reversed(warm[-_MOST_NAMED:])),
+        slowest=_slowest(warm),
         first_p50_ms=_nearest_rank(first, 0.50),
         empty=len(empty),
         empty_queries=_frequent(empty),
@@ -101,9 +101,10 @@ def _damaged(facts: SearchFacts) -> list[Check]:
 
 
 def _speed(numbers: SearchSummary) -> Check:
-    start = f"the first one of a process: half in {_ms(numbers.first_p50_ms)}"
+    first = _ms(numbers.first_p50_ms)
+    start = f"the first search of a process takes {first} (median), since code is loaded"
     if not numbers.warm:
-        return ok("latency", f"{start}, with the loading of code")
+        return ok("latency", start)
     slowest = "; ".join(
         f"{_shown(record.query)} {_ms(record.latency_ms)}" for record in numbers.slowest
     )
@@ -128,7 +129,7 @@ def _answers(project: str, numbers: SearchSummary) -> list[Check]:
             (numbers.relaxed, "found only some of what was demanded"),
         )
     ]
-    said = f"of them {', '.join(shares)}"
+    said = f"of these searches {', '.join(shares)}"
     is_poor = numbers.empty + numbers.weak > _MANY_EMPTY * numbers.total
     if numbers.total >= _ENOUGH and is_poor:
         look_at = command("searches", project=project)
@@ -136,16 +137,34 @@ def _answers(project: str, numbers: SearchSummary) -> list[Check]:
         checks = [warning("answers", said, hint)]
     else:
         checks = [ok("answers", said)]
-    for name, queries in (("empty", numbers.empty_queries), ("weak", numbers.weak_queries)):
+    for name, queries in (
+        ("found nothing", numbers.empty_queries),
+        ("nothing relevant", numbers.weak_queries),
+    ):
         if queries:
             checks.append(ok(name, "; ".join(_shown(query) for query in queries)))
     return checks
 
 
+def _slowest(by_time: Sequence[SearchRecord]) -> tuple[SearchRecord, ...]:
+    """The last of these, the last first, each query once."""
+    by_words: dict[str, SearchRecord] = {}
+    for record in reversed(by_time):
+        by_words.setdefault(_words(record), record)
+    return tuple(by_words.values())[:_MOST_NAMED]
+
+
 def _frequent(records: Iterable[SearchRecord]) -> tuple[str, ...]:
-    """The words of most of these searches, the newest first of equally many."""
-    newest_first = [" ".join(record.query.split()) for record in records][::-1]
+    """The words of most of these searches, the newest first of equally many.
+
+    Filters are not remembered, and may be why nothing was found: a search with some tells nothing here.
+    """
+    newest_first = [_words(record) for record in records if not record.is_filtered][::-1]
     return tuple(query for query, _ in Counter(newest_first).most_common(_MOST_NAMED))
+
+
+def _words(record: SearchRecord) -> str:
+    return " ".join(record.query.split())
 
 
 def _nearest_rank(by_time: Sequence[SearchRecord], share: float) -> float:

@@ -159,7 +159,7 @@ class Explanation:
         terms: in the order typed.
         fields: title, tags, headings, text -> its share in the text score of the best item.
         boosts: name -> what it adds: phrase, neighbours, note (the whole note), passages (its best items),
-            all_terms, date and recency (factors).
+            all_terms, title, date and recency (factors).
     """
 
     rank: int

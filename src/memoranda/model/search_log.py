@@ -23,7 +23,7 @@ class SearchRecord:
         latency_ms: from the question to the answer, inside this process.
         client: who asked, as it says itself; "memoranda" for the command line, "" for nobody known.
         is_relaxed, is_weak, is_degraded: see `SearchResults`.
-        is_filtered: there were filters; which ones is not remembered.
+        is_filtered: there were filters, beside the words or read from them; which ones is not remembered.
         is_first: the first search of its process in the project, which has to load code and data.
     """
 
@@ -65,9 +65,9 @@ class SearchSummary:
         clients: who asked, by name.
         warm: how many were not the first of their process.
         p50_ms, p95_ms: so long took half, and 95 of 100, of the warm ones at most; 0.0 without any.
-        slowest: the slowest of the warm ones, the slowest first.
+        slowest: the slowest of the warm ones, the slowest first, each query once.
         first_p50_ms: so long took half of the first ones at most, 0.0 without any.
-        empty: how many found nothing; `empty_queries` the most frequent words of these.
+        empty: how many found nothing; `empty_queries` the most frequent words of those without filters.
         weak: how many found nothing relevant; `weak_queries` likewise.
         relaxed: how many found nothing that fulfils all that was demanded.
     """

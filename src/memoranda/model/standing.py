@@ -10,7 +10,7 @@ known is neutral, never an error. `ranking.recency` makes a factor of it.
     tags: [status/deprecated]
     pinned: true
 
-Source: seed 004 ("Deterministic re-ranking"); SEARCH.md "Pipeline".
+Source: `docs/reference/configuration.md`, "Age, importance and status in a search".
 """
 
 from __future__ import annotations

@@ -4,5 +4,5 @@
 promising items precisely, from their text; `ordering` puts both together with what stands around an item.
 Importing it loads NumPy, so callers import it where they first search.
 
-Source: SEARCH.md of the design ("What the measurements say", 1, 2, 4, 7); `docs/explanation/retrieval.md`.
+Source: `docs/adr/0021`; `docs/explanation/retrieval.md`.
 """

@@ -18,12 +18,14 @@ from memoranda.text.analysis import (
     emoji_terms,
     forms,
     has_unspaced,
+    keeps_beginnings,
     normalized,
     signed_terms,
     token,
     written_words,
 )
 from memoranda.text.query import Term
+from memoranda.text.stopwords import stop_words
 
 FIELDS = ("title", "tags", "headings", "text")
 _FIELD_WEIGHTS = (8.0, 3.0, 2.0, 1.0)
@@ -36,6 +38,8 @@ _HEADING_SHARE = 0.6
 _PHRASE_SHARE = 0.5
 _PHRASE_GAP = 2
 _HEADINGS, _TEXT = 2, 3
+_OTHER_FORM = 0.8
+_STOP_LETTERS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class ItemScore:
         is_exact: whether each is there as it was typed.
         fields: what each of `FIELDS` adds.
         phrase: what terms in a row add.
+        title: how far the query is the title, 0..1: the square of the part of the title that the terms
+            are, times the part of the terms' worth that is in it.
     """
 
     key: int
@@ -55,6 +61,7 @@ class ItemScore:
     is_exact: tuple[bool, ...]
     fields: tuple[float, ...]
     phrase: float
+    title: float = 0.0
 
 
 class ItemScorer:
@@ -62,6 +69,7 @@ class ItemScorer:
 
     def __init__(self, found: Sequence[TermMatches], languages: Languages) -> None:
         self._found = found
+        self._languages = languages
         self._headings: dict[tuple[str, ...], frozenset[int]] = {}
         self._words = _Words([one.term for one in found], languages)
         self._runs = [
@@ -103,8 +111,36 @@ class ItemScorer:
             exact[number] = exactly > 0
         phrase = max((self._in_row(one) for _, one in counted), default=0.0)
         return ItemScore(
-            item.key, sum(shares) + phrase, tuple(shares), tuple(exact), tuple(fields), phrase
+            item.key,
+            sum(shares) + phrase,
+            tuple(shares),
+            tuple(exact),
+            tuple(fields),
+            phrase,
+            self._title(item.title, counted[0][1], present) if item.title else 0.0,
         )
+
+    def _title(self, title: str, found: _Counted, present: Sequence[bool]) -> float:
+        """How far the query is the title, by the letters of its words."""
+        stops = stop_words(self._languages)
+        words = written_words(title)
+        letters = {place: self._letters(words[place], n, found) for place, n in found.places}
+        matched = sum(letters.values()) + sum(
+            len(run.text.replace(" ", "")) for number, run in self._runs if number in found.any
+        )
+        worth = [one.idf * one.weight for one in self._found]
+        inside = sum(worth[number] for number in found.any if present[number])
+        length = sum(len(word) * (_STOP_LETTERS if word in stops else 1) for word in words)
+        whole = sum(worth)
+        if not length or not whole:
+            return 0.0
+        return min(1.0, matched / length) ** 2 * min(1.0, inside / whole)
+
+    def _letters(self, word: str, number: int, found: _Counted) -> float:
+        """How many letters of a title's word a term is; another form of it is not quite the word."""
+        if number in found.exact:
+            return len(word)
+        return _OTHER_FORM * min(len(word), len(self._found[number].term.phrases[0]))
 
     def _above(self, headings: tuple[str, ...]) -> Collection[int]:
         """The terms in the headings above an item; items of a section share them."""
@@ -219,8 +255,8 @@ class _Words:
                 self._forms.setdefault(form, []).append(number)
             if term.is_prefix:
                 self._prefixes.append((term.phrases[0], number))
-        initials = {form[:1] for form in (*self._exact, *self._forms)}
-        self._initials = frozenset(initials)
+        self._initials = frozenset(form[:1] for form in (*self._exact, *self._forms))
+        self._is_any_initial = not keeps_beginnings(languages)
         self._known: dict[str, tuple[tuple[int, bool], ...]] = {}
         self._seen = set[str]()
 
@@ -231,8 +267,8 @@ class _Words:
         """
         distinct = set(words)
         for word in distinct - self._seen:
-            # A form begins with the first letter of its word.
-            if (word[0] in self._initials or not word.isascii()) and (of := self._compared(word)):
+            may_be_form = word[0] in self._initials or self._is_any_initial or not word.isascii()
+            if may_be_form and (of := self._compared(word)):
                 self._known[word] = of
         self._seen |= distinct
         return {word: self._known[word] for word in distinct & self._known.keys()}

@@ -55,7 +55,7 @@ class ItemMatches:
     Attributes:
         keys: ascending.
         scores: the sum of what their terms are worth.
-        terms: how many of the terms each has.
+        terms: how many of the terms each has, of those that `counted` counts.
     """
 
     keys: Ids
@@ -71,7 +71,7 @@ class NoteMatches:
         notes: ids, ascending.
         scores: how much the whole note speaks of the terms: in how many of its items.
         coverage: the part of the terms' worth that it has, 0..1.
-        terms: how many of the terms each has.
+        terms: how many of the terms each has; both of those that `counted` counts.
     """
 
     notes: Ids
@@ -109,13 +109,13 @@ def match_items(found: Sequence[TermMatches]) -> ItemMatches:
     if not len(keys):
         return ItemMatches(keys, np.empty(0), _NO_IDS)
     scores = np.add.reduceat(np.concatenate(worth)[order], starts)
-    terms = np.diff(np.append(starts, len(order)))
-    return ItemMatches(keys, scores, terms)
+    ones = np.repeat(_counts(found), [len(one.keys) for one in found])
+    return ItemMatches(keys, scores, np.add.reduceat(ones[order], starts))
 
 
 def match_notes(found: Sequence[TermMatches]) -> NoteMatches:
     """Every note that has a term in one of its items."""
-    notes, gains, worth = [], [], []
+    notes, gains, sizes = [], [], []
     for one in found:
         owners = one.keys >> NOTE_BITS
         starts = _starts(owners)
@@ -125,17 +125,29 @@ def match_notes(found: Sequence[TermMatches]) -> NoteMatches:
         notes.append(owners[starts])
         told = having * (_SATURATION + 1) / (having + _SATURATION)
         gains.append(gain * (told + np.where(own, _OWN_NOTE_GAIN, 0.0)))
-        worth.append(np.full(len(starts), gain))
+        sizes.append(len(starts))
     ids, order, starts = _merged(notes)
     if not len(ids):
         return NoteMatches(ids, np.empty(0), np.empty(0), _NO_IDS)
-    most = sum(one.note_idf * one.weight for one in found)
+    counts = _counts(found)
+    worth = counts * [one.note_idf * one.weight for one in found]
     return NoteMatches(
         ids,
         np.add.reduceat(np.concatenate(gains)[order], starts),
-        np.add.reduceat(np.concatenate(worth)[order], starts) / most,
-        np.diff(np.append(starts, len(order))),
+        np.add.reduceat(np.repeat(worth, sizes)[order], starts) / worth.sum(),
+        np.add.reduceat(np.repeat(counts, sizes)[order], starts),
     )
+
+
+def counted(found: Sequence[TermMatches]) -> int:
+    """How many terms there are to have: the words of a date are none beside others."""
+    return int(_counts(found).sum())
+
+
+def _counts(found: Sequence[TermMatches]) -> Ids:
+    """1 for a term that a hit may lack or have, 0 for one of a date beside others."""
+    dates = [one.term.is_date for one in found]
+    return np.array([int(not is_date or all(dates)) for is_date in dates], np.int64)
 
 
 def is_in(values: Ids, wanted: Ids) -> NDArray[np.bool_]:

@@ -1,18 +1,18 @@
 """From scores of items to hits: what stands around an item, and what the whole note says. Pure.
 
-Source: SEARCH.md, "What the measurements say", 4.
+Source: `docs/adr/0021`; `docs/explanation/retrieval.md`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from memoranda.model.item_key import KIND_BITS, NOTE_BITS
 from memoranda.ranking.items import ItemScore
-from memoranda.ranking.matching import Ids, ItemMatches, NoteMatches, Scores, is_in
+from memoranda.ranking.matching import Ids, ItemMatches, NoteMatches, Scores, distinct, is_in
 
 _NEIGHBOUR_SHARE = 0.2
 _PARENT_SHARE = 0.5
@@ -22,7 +22,12 @@ _ITEM_SHARES = (1.0, 0.5, 0.25)
 _CANDIDATES = 80
 _PROMISE_SHARE = 0.1
 _FEW_TERMS = 3
+_FEW_POWER = 2.0
+_TITLE_SHARE = 1.5
 _STEP = 1 << KIND_BITS
+
+FirstByPath = Callable[[Ids, int], Sequence[int]]
+"""Ids of notes, ascending, and how many are wanted -> the first of them in the order of their paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +60,49 @@ def note_promise(items: ItemMatches, notes: NoteMatches, terms: int) -> Scores:
     return (_NOTE_SHARE * notes.scores + best) * _completeness(notes, terms)
 
 
-def candidates(items: ItemMatches, promised: Scores, per_note: int) -> Ids:
-    """Keys of the items that deserve a look at their text, ascending: some of one note, 80 in all."""
-    count = len(items.keys)
-    if count > _CANDIDATES:
-        wide = min(count, _CANDIDATES * 8)
-        chosen = np.sort(np.argpartition(-promised, wide - 1)[:wide])
-        keys, scores = items.keys[chosen], promised[chosen]
-    else:
-        keys, scores = items.keys, promised
-    owners = keys >> NOTE_BITS
-    order = np.lexsort((keys, -scores, owners))
-    places = np.arange(len(order)) - np.searchsorted(owners[order], owners[order])
-    order = order[places < per_note]
-    order = order[np.argsort(-scores[order], kind="stable")][:_CANDIDATES]
-    return np.sort(keys[order])
+def candidates(
+    items: ItemMatches, promised: Scores, per_note: int, first_by_path: FirstByPath
+) -> Ids:
+    """Keys of the items that deserve a look at their text, ascending: some of one note, 80 in all.
+
+    Among equal ones paths decide, never ids, which are others in an index that is made again.
+    """
+    chosen, left = np.empty(0, np.int64), np.arange(len(items.keys))
+    while len(left):
+        owners = items.keys[left] >> NOTE_BITS
+        wide = _best(items.keys[left], promised[left], _CANDIDATES * 8, first_by_path)
+        kept = wide[_few_of_each(owners[wide], promised[left[wide]], per_note)]
+        chosen = np.concatenate((chosen, left[kept]))
+        if len(chosen) >= _CANDIDATES:
+            break
+        left = left[~is_in(owners, distinct(owners[wide]))]  # one note had most of them
+    chosen.sort()
+    keys, scores = items.keys[chosen], promised[chosen]
+    return keys[_best(keys, scores, _CANDIDATES, first_by_path)]
+
+
+def _few_of_each(owners: Ids, scores: Scores, most: int) -> Ids:
+    """Where the best scores of each owner are; `owners` is ascending."""
+    order = np.lexsort((-scores, owners))
+    places = np.arange(len(order)) - np.searchsorted(owners, owners)
+    return order[places < most]
+
+
+def _best(keys: Ids, scores: Scores, count: int, first_by_path: FirstByPath) -> Ids:
+    """Where the best scores are, ascending; of the equal lowest those of the first notes by path."""
+    if len(keys) <= count:
+        return np.arange(len(keys))
+    lowest = np.partition(scores, len(scores) - count)[len(scores) - count]
+    above, level = np.flatnonzero(scores > lowest), np.flatnonzero(scores == lowest)
+    room = count - len(above)
+    if len(level) > room:
+        owners = keys[level] >> NOTE_BITS
+        first = np.array(first_by_path(distinct(owners), room), np.int64)
+        by_id = np.argsort(first)
+        is_first = is_in(owners, first[by_id])
+        ranks = by_id[np.searchsorted(first[by_id], owners[is_first])]
+        level = level[is_first][np.argsort(ranks, kind="stable")][:room]
+    return np.sort(np.concatenate((above, level)))
 
 
 def with_surroundings(
@@ -130,13 +163,15 @@ def note_hits(scored: Iterable[ItemScore], notes: NoteMatches, terms: int) -> li
     for (entity_id, found), factor, note_share in zip(by_note.items(), factors, whole, strict=True):
         best = sorted(found, key=lambda one: (-one.total, one.key))[: len(_ITEM_SHARES)]
         passages = sum(share * one.total for share, one in zip(_ITEM_SHARES, best, strict=False))
+        title = 1 + _TITLE_SHARE * max(one.title for one in found)
         boosts = {
             "phrase": best[0].phrase,
             "passages": passages,
             "note": note_share,
             "all_terms": factor,
+            "title": title,
         }
-        score = (note_share + passages) * factor
+        score = (note_share + passages) * factor * title
         hits.append(ScoredHit(entity_id, best[0].key, score, tuple(best), boosts))
     return hits
 
@@ -149,10 +184,10 @@ def scaled(hit: ScoredHit, factor: float, name: str) -> ScoredHit:
 def _completeness(notes: NoteMatches, terms: int) -> Scores:
     """What a note is worth that has only part of what was asked, 0..1.
 
-    Who types two words means both; a question has words that no answer needs.
+    Who types two words means both, and the rarer one more; a question has words that no answer needs.
     """
     if terms <= _FEW_TERMS:
-        return (notes.terms / terms) ** 2.0
+        return ((notes.terms / terms + notes.coverage) / 2) ** _FEW_POWER
     return np.sqrt(notes.coverage)
 
 

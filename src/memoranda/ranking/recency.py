@@ -7,8 +7,7 @@ Relevance stays what it was, the factor only scales it. From about 1.7 half-live
 more: among old notes relevance alone decides, and none vanishes. Without an `importance` the first part
 is 0.65 for all, which changes no order.
 
-Source: seed 004, "Deterministic re-ranking"; the floor, the status and the exemptions are ours
-(SEARCH.md "Pipeline").
+Source: `docs/reference/configuration.md`, "Age, importance and status in a search".
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from memoranda.render.bounds import one_line
 from memoranda.render.notes import count
 
 _TERM_CHARS = 60
-_FACTORS = {"all_terms": "all terms", "recency": "recency"}
+_FACTORS = {"all_terms": "all terms", "title": "title", "date": "date", "recency": "recency"}
+_OF_ITEM = "phrase"
 
 
 def explanation_data(explanation: Explanation) -> dict[str, Any]:
@@ -32,13 +33,14 @@ def explanation_data(explanation: Explanation) -> dict[str, Any]:
 
 
 def explanation_text(explanation: Explanation, score: float) -> str:
-    """A line for the place, one for each term, one for the fields and one for the boosts."""
-    lines = [f"   why: rank {explanation.rank}, score {rounded(score):g}"]
-    lines += (f"     {_term_text(term)}" for term in explanation.terms)
+    """A line for the place, one for the best item, one for its fields and one for the sum."""
+    lines = [f"   why: rank {explanation.rank}, score {_shown(score)}"]
+    if terms := ", ".join(_of_item(explanation)):
+        lines.append(f"     best item: {terms}")
     if fields := ", ".join(_fields(explanation.fields)):
-        lines.append(f"     by field: {fields}")
-    if boosts := ", ".join(_boosts(explanation.boosts)):
-        lines.append(f"     boosts: {boosts}")
+        lines.append(f"     of that: {fields}")
+    if explanation.boosts:
+        lines.append(f"     score: {_sum(explanation)}")
     return "\n".join(lines)
 
 
@@ -47,23 +49,52 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
+def _of_item(explanation: Explanation) -> Iterator[str]:
+    """What the score of the best item is the sum of."""
+    for term in explanation.terms:
+        yield _term_text(term)
+    if phrase := explanation.boosts.get(_OF_ITEM):
+        yield f"{_OF_ITEM} {_shown(phrase)}"
+
+
 def _term_text(term: TermShare) -> str:
-    """`heap 2.31: as typed, in 3 items`."""
-    text, where = one_line(term.text, _TERM_CHARS), count(term.items, "item")
+    """`heap 2.31 (as typed, in 3 parts of notes)`."""
+    text, where = one_line(term.text, _TERM_CHARS), f"{count(term.items, 'part')} of notes"
     if not term.share:
-        return f"{text} 0: not here, in {where}" if term.items else f"{text} 0: nowhere"
+        return f"{text} 0 (not here, in {where})" if term.items else f"{text} 0 (nowhere)"
     how = "as typed" if term.is_exact else "in another form"
-    return f"{text} {rounded(term.share):g}: {how}, in {where}"
+    return f"{text} {_shown(term.share)} ({how}, in {where})"
 
 
 def _fields(fields: Mapping[str, float]) -> Iterator[str]:
-    return (f"{name} {rounded(value):g}" for name, value in fields.items() if value)
+    return (f"{name} {_shown(value)}" for name, value in fields.items() if value)
 
 
-def _boosts(boosts: Mapping[str, float]) -> Iterator[str]:
-    """Those that change something: sums that are not 0, factors that are not 1."""
-    for name, value in boosts.items():
-        if name in _FACTORS and value != 1:
-            yield f"{_FACTORS[name]} x{rounded(value):g}"
-        elif name not in _FACTORS and value:
-            yield f"{name} {rounded(value):+g}"
+def _sum(explanation: Explanation) -> str:
+    """`(passages 2.5 + note 1) x all terms 0.25`: what is 0, and factors of 1, are left out.
+
+    The best item of a note is in its passages; a hit that is an item begins with the item itself.
+    """
+    boosts = explanation.boosts
+    parts = {} if "passages" in boosts else {"item": _item_score(explanation)}
+    parts |= {
+        name: value for name, value in boosts.items() if name not in _FACTORS and name != _OF_ITEM
+    }
+    added = [f"{name} {_shown(value)}" for name, value in parts.items() if value]
+    factors = [
+        f"{_FACTORS[name]} {_shown(value)}"
+        for name, value in boosts.items()
+        if name in _FACTORS and value != 1
+    ]
+    total = " + ".join(added)
+    if factors and len(added) > 1:
+        total = f"({total})"
+    return " x ".join([total, *factors])
+
+
+def _item_score(explanation: Explanation) -> float:
+    return sum(term.share for term in explanation.terms) + explanation.boosts.get(_OF_ITEM, 0.0)
+
+
+def _shown(value: float) -> str:
+    return f"{rounded(value):g}"

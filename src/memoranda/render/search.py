@@ -109,8 +109,8 @@ def _head(results: SearchResults, shown: int) -> str:
         return f"{head}, none on this page; the last is page {-(-results.total // results.limit)}."
     if results.full_matches is not None and results.full_matches < results.total:
         head += f", {results.full_matches or 'none'} with all the words"
-    if not _asked(results):
-        head += ", newest first"
+    if results.full_matches is None:  # no word decides
+        head += ", newest file first"
     if results.total > shown:
         head += f", {results.offset + 1}-{results.offset + shown}"
     return f"{head}:"

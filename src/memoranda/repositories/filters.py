@@ -7,6 +7,7 @@ which only half is about rows (`in_span`).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -57,11 +58,15 @@ _EXTENSION = ".md"
 
 
 def allowed(
-    conn: Connection, project_id: int, filters: Sequence[SearchFilters]
+    conn: Connection,
+    project_id: int,
+    filters: Sequence[SearchFilters],
+    among: Sequence[int] | None = None,
 ) -> NDArray[np.int64] | None:
     """The project's notes that pass all the filters, as ascending ids; None if none says anything of notes.
 
-    `span`, `item_types` and `min_similarity` are the caller's. One statement.
+    `span`, `item_types` and `min_similarity` are the caller's. One statement. `among`: no other note can
+    pass, which the caller knows by `text.filter_words`; few ids are looked up instead of all notes.
     """
     merged = [
         list(chain(*parts)) for parts in zip(*map(_by_index, dict.fromkeys(filters)), strict=True)
@@ -77,6 +82,9 @@ def allowed(
 
     register(conn)
     first, *others = sets
+    if among is not None:
+        few = func.json_each(json.dumps(among)).table_valued("value").c.value
+        first = first.where(entity.c.id.in_(select(few)))
     passing = first.where(*((entity.c.id + 0).in_(other.correlate(None)) for other in others))
     ids = conn.execute(select(func.group_concat(passing.subquery().c.id))).scalar()
     return np.sort(np.fromstring(ids, np.int64, sep=",")) if ids else np.empty(0, np.int64)

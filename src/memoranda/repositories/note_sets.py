@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import Select, bindparam, func, literal, or_, select
 
 from memoranda.db.tables import entity
 from memoranda.model.search import DateSpan
@@ -23,7 +23,9 @@ _MINE = entity.c.project_id == bindparam("project")
 _IDS = select(entity.c.id).where(_MINE)
 _COUNT = select(func.count()).where(_MINE)
 _FEW = 500
+_MANY = 1_000
 _BY_PATH = "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?)) ORDER BY file_path"
+_PATHS = "SELECT id FROM entity WHERE +project_id = ? ORDER BY file_path"
 _ALL_BY_PATH = _BY_PATH.replace("WHERE id", "WHERE +id")
 """Over the index on the path, where the other looks up each note and sorts."""
 
@@ -44,16 +46,36 @@ class NoteSets(ProjectScoped):
         return self._ids(_IDS.where(in_span(span)).order_by(entity.c.id))
 
     def at(self, path: str) -> Ids:
-        """The note at this path from the root, with or without `.md`; none or one."""
-        path = path.removeprefix("./")
+        """The notes that a path means: from the root, an ending, or below a root that it names too.
+
+        `.md` may be left out; the one from the root alone if there is one.
+        """
+        path = path.removeprefix("./").strip("/")
         paths = {path, f"{path}.md"}
-        return self._ids(_IDS.where(entity.c.file_path.in_(paths)).order_by(entity.c.id))
+        exact = self._ids(_IDS.where(entity.c.file_path.in_(paths)).order_by(entity.c.id))
+        if len(exact):
+            return exact
+        stored = entity.c.file_path
+        endings = [func.substr(stored, -len(one) - 1) == f"/{one}" for one in paths]
+        within = func.substr(f"/{path}", -1 - func.length(stored)) == literal("/").concat(stored)
+        return self._ids(_IDS.where(or_(*endings, within)).order_by(entity.c.id))
 
     def by_path(self, ids: Collection[int]) -> list[int]:
         """The same ids in the order of their notes' paths."""
         sql = _BY_PATH if len(ids) <= _FEW else _ALL_BY_PATH
         rows = self._conn.exec_driver_sql(sql, (json.dumps(list(ids)),)).cursor.fetchall()
         return [i for (i,) in rows]
+
+    def first_by_path(self, ids: Ids, most: int) -> list[int]:
+        """The first of these in the order of their notes' paths; of many only the beginning is read."""
+        if len(ids) <= _FEW:
+            return self.by_path(ids.tolist())[:most]
+        wanted, found = set(ids.tolist()), list[int]()
+        result = self._conn.exec_driver_sql(_PATHS, (self._project_id,))
+        while len(found) < most and (rows := result.cursor.fetchmany(_MANY)):
+            found += [i for (i,) in rows if i in wanted]
+        result.close()
+        return found[:most]
 
     def newest(self, ids: Ids | None, wanted: slice) -> list[int]:
         """That part of the notes (None: of all), the last modified first, then by path."""

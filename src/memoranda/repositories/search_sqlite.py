@@ -18,7 +18,7 @@ from memoranda.model.item_key import KINDS, item_key, key_range
 from memoranda.ports import IndexedNote, StoredItem
 from memoranda.repositories.store import as_json
 from memoranda.repositories.vocabulary import similar_words
-from memoranda.text.analysis import ENGLISH, Languages, index_terms
+from memoranda.text.analysis import ENGLISH, Languages, has_unspaced, index_terms
 
 if TYPE_CHECKING:
     from memoranda.ports import Keys
@@ -43,8 +43,12 @@ _ITEMS = """
 """
 _LEAD = """
     SELECT rowid, content, heading_path, start_line, end_line, title, tags, headings
-    FROM search_index WHERE rowid BETWEEN ? AND ? AND content <> ''
-    ORDER BY rowid & 3 = 0, rowid LIMIT 1
+    FROM search_index WHERE rowid BETWEEN ? AND ? AND content <> '' ORDER BY rowid LIMIT 1
+"""
+_TITLED = """
+    SELECT rowid FROM (
+        SELECT rowid, title FROM search_index WHERE search_index MATCH ? AND project_id = {:d} LIMIT 2000
+    ) ORDER BY length(title), title LIMIT 20
 """
 _NOTES_WITH = """
     SELECT DISTINCT id >> 24 FROM search_index_docsize WHERE ? >> (id & 3) & 1
@@ -89,6 +93,17 @@ class SqliteFullTextIndex:
         [(keys,)] = self._raw(conn, sql, expression)
         return np.fromstring(keys or "", np.int64, sep=",")
 
+    def titled(self, conn: Connection, terms: Sequence[Sequence[str]]) -> Keys:
+        """Keys of the own items of notes whose title has a phrase of every term, ascending; at most twenty."""
+        import numpy as np
+
+        parts = [_any_of(phrases, is_prefix=False) for phrases in terms]
+        if not parts or not all(parts):
+            return np.empty(0, np.int64)
+        expression = " AND ".join(f"{{title}} : ({part})" for part in parts)
+        sql = _TITLED.format(self._project_id)
+        return np.array(sorted(key for (key,) in self._raw(conn, sql, expression)), np.int64)
+
     def items(self, conn: Connection, keys: Sequence[int]) -> Sequence[StoredItem]:
         """The items with these keys, ascending by key; unknown keys are left out."""
         wanted = f"[{','.join(map(str, keys))}]"
@@ -96,7 +111,8 @@ class SqliteFullTextIndex:
 
     def lead(self, conn: Connection, entity_id: int) -> StoredItem | None:
         """A note's first item that has a text; None if there is none."""
-        rows = self._raw(conn, _LEAD, *key_range(entity_id))
+        own, last = key_range(entity_id)
+        rows = self._raw(conn, _LEAD, own + 1, last) or self._raw(conn, _LEAD, own, own)
         return _stored(rows[0]) if rows else None
 
     def notes_with(self, conn: Connection, kinds: Sequence[int]) -> Keys:
@@ -165,13 +181,21 @@ class SqliteFullTextIndex:
 def _any_of(phrases: Sequence[str], *, is_prefix: bool) -> str:
     """An FTS5 expression that matches any of these phrases."""
     strings = [_quoted(phrase) for phrase in phrases if phrase]
-    if strings and is_prefix:
+    if strings and is_prefix and not strings[0].endswith("*"):
         strings[0] += " *"
     return " OR ".join(strings)
 
 
 def _quoted(phrase: str) -> str:
-    return '"' + phrase.replace('"', '""') + '"'
+    """An FTS5 phrase. Stems stand beside each other by chance; only pairs of characters are in order there.
+
+    A last character alone is the first of a pair, unless its run ends.
+    """
+    string = '"' + phrase.replace('"', '""') + '"'
+    if has_unspaced(phrase[-1]) and phrase[-2:-1] == " ":
+        string += " *"
+    is_as_written = " " in phrase and not has_unspaced(phrase)
+    return f"- content_stems : {string}" if is_as_written else string
 
 
 def _stored(row: Any) -> StoredItem:

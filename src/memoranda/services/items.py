@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -11,18 +10,11 @@ from memoranda.model.note import Link, Observation, ParsedNote
 from memoranda.model.search import ItemType
 from memoranda.ports import IndexedItem, IndexedNote
 from memoranda.text.analysis import ENGLISH, Languages, index_terms
+from memoranda.text.filter_words import NOT_TEXT, is_text
 
 _HEADING_CHARS = 200
 ITEMS_VERSION = 2
 """Raise it when the rows of an unchanged note would differ."""
-
-_WORD = re.compile(r"[^\W\d_]{2}")
-"""What makes a frontmatter value text; numbers, times and links are not."""
-
-_NOT_TEXT = frozenset(
-    ("title", "type", "tags", "permalink", "created", "date", "modified", "updated", "id")
-)
-"""Frontmatter keys that are fields or filters; the values of all others are searchable text."""
 
 
 def indexed_note(
@@ -112,14 +104,10 @@ def _header_text(parsed: ParsedNote) -> str:
         return parsed.raw_frontmatter
     texts: list[str] = []
     for key, value in parsed.frontmatter.items():
-        if key not in _NOT_TEXT:
+        if key not in NOT_TEXT:
             for one in value if isinstance(value, list) else [value]:
                 texts += _texts(one)
-    return "\n".join(
-        text
-        for text in texts
-        if _WORD.search(text) and not text.startswith("[[") and text not in ("True", "False")
-    )
+    return "\n".join(filter(is_text, texts))
 
 
 def _texts(value: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 from memoranda.errors import InvalidArgument
@@ -14,6 +14,8 @@ from memoranda.model.search import (
     DateSpan,
     Explanation,
     Hit,
+    MetadataCondition,
+    MetadataOperator,
     Passage,
     SearchFilters,
     SearchQuery,
@@ -28,6 +30,7 @@ from memoranda.services.passages import passages
 from memoranda.services.search_recording import SearchRecorder
 from memoranda.services.suggestion import did_you_mean
 from memoranda.text.analysis import ENGLISH, Languages
+from memoranda.text.periods import EARLIEST, LATEST
 from memoranda.text.query import TextQuery, parse_query
 
 if TYPE_CHECKING:
@@ -36,6 +39,24 @@ if TYPE_CHECKING:
 MAX_LIMIT = 200
 MAX_VALUES = 100
 _DEGRADED = "Meaning search is not available; this is a full-text answer"
+_NO_WORDS = "The query has no word to look for; these are the newest notes."
+_PLAIN = (
+    "A query of exclusions alone is read as words; beside a word to find, or a filter such as tag:work, "
+    "they leave out."
+)
+_MOST_KEYS = 3
+
+_FILTER_WORDS = {
+    "note_types": "type",
+    "tags": "tag",
+    "permalink_match": "permalink",
+    "after_date": "dates",
+    "span": "dates",
+    "item_types": "part of notes",
+    "metadata": "frontmatter",
+    "min_similarity": "similarity",
+}
+"""What a person calls a filter, where it is not its name."""
 
 _WEAK_COVERAGE = 0.3
 """When no note has more of what was asked, none is what was asked for; chosen by `benchmarks retrieval`."""
@@ -143,14 +164,27 @@ class SearchService:
             suggestion = did_you_mean(tx, self._fulltext, unknown)
         if suggestion is None and not page.total:
             suggestion = self._suggestion(tx, query, parsed)
+        if (
+            page.total
+            and query.text.strip()
+            and not (parsed.clauses or parsed.filters or parsed.span)
+        ):
+            suggestion = _NO_WORDS
+        if parsed.is_plain and suggestion is None:
+            suggestion = _PLAIN
         return _Answer(parsed, page, refs, is_weak, suggestion)
 
     def _suggestion(self, tx: Tx, query: SearchQuery, parsed: TextQuery) -> str:
         """What would find something, when the words are known or nothing is like them."""
+        if not NoteRefRepository(tx).has_any():
+            return "The index has no notes; `memoranda status` says what is in the folder."
+        for key in _needed_keys(query.filters)[:_MOST_KEYS]:
+            if not self._has_key(tx, key):
+                return f'No note has the frontmatter key "{key}".'
         names = [
-            *_filter_names(query.filters),
-            *(name for narrowing in parsed.filters for name in _filter_names(narrowing)),
-            *(["dates"] if parsed.span else []),
+            _FILTER_WORDS.get(name, name)
+            for narrowing in (query.filters, *parsed.filters, SearchFilters(span=parsed.span))
+            for name in _filter_names(narrowing)
         ]
         if names:
             plain = replace(query, filters=SearchFilters(), limit=1, offset=0)
@@ -162,9 +196,12 @@ class SearchService:
                 return (
                     f"None of {total} notes passes the filters ({', '.join(dict.fromkeys(names))})."
                 )
-        if not NoteRefRepository(tx).has_any():
-            return "The index has no notes; `memoranda status` says what is in the folder."
         return "No note has these words. Try fewer, other or more general ones."
+
+    def _has_key(self, tx: Tx, key: str) -> bool:
+        there = MetadataCondition(key, MetadataOperator.EXISTS, ("true",))
+        query = SearchQuery("", filters=SearchFilters(metadata=(there,)), limit=1)
+        return bool(self._page(tx, query, TextQuery()).total)
 
     def _page(self, tx: Tx, query: SearchQuery, parsed: TextQuery) -> FoundPage:
         # NumPy takes a tenth of a second to load, which a start should not wait for.
@@ -172,6 +209,16 @@ class SearchService:
 
         run = TextSearch(tx, self._fulltext, parsed, query, self._languages, self._half_life_days)
         return run.page()
+
+
+def _needed_keys(filters: SearchFilters) -> list[str]:
+    """Frontmatter keys that a note must have to pass."""
+    return [
+        one.key
+        for one in filters.metadata
+        if one.operator is not MetadataOperator.NE
+        and (one.operator is not MetadataOperator.EXISTS or one.values == ("true",))
+    ]
 
 
 def _filter_names(filters: SearchFilters) -> list[str]:
@@ -184,14 +231,21 @@ def _read_filters(parsed: TextQuery, *, has_span: bool) -> Iterator[str]:
         for name in _filter_names(narrowing):
             value = getattr(narrowing, name)
             yield f"{name}: {', '.join(value) if isinstance(value, tuple) else value}"
-    if has_span and parsed.span is not None:
-        yield _span_text(parsed.span)
+    if parsed.span is not None:
+        kind = "dates that come first" if parsed.is_date_preferred else "dates"
+        yield _span_text(parsed.span, kind if has_span else "dates left out, as nothing has them")
 
 
-def _span_text(span: DateSpan) -> str:
-    first, last = (moment.astimezone().date() for moment in (span.start, span.end))
-    kind = "dates that come first" if span.words else "dates"
-    return f"{kind}: {first} to before {last}, for {span.text!r}"
+def _span_text(span: DateSpan, kind: str) -> str:
+    first = span.start.astimezone().date()
+    last = (span.end - timedelta(microseconds=1)).astimezone().date()
+    if span.end.year >= LATEST.year:
+        when = f"{first} and later"
+    elif span.start.year <= EARLIEST.year:
+        when = f"{last} and earlier"
+    else:
+        when = f"{first}" if first == last else f"{first} to {last}"
+    return f"{kind}: {when}, for {span.text!r}"
 
 
 def _hit(

@@ -67,6 +67,6 @@ def record_of(
         is_relaxed=results.relaxed,
         is_weak=results.is_weak,
         is_degraded=results.degraded is not None,
-        is_filtered=query.filters != SearchFilters(),
+        is_filtered=query.filters != SearchFilters() or bool(results.read_filters),
         is_first=is_first,
     )

@@ -20,6 +20,7 @@ from memoranda.text.analysis import (
     folded,
     forms,
     has_unspaced,
+    keeps_beginnings,
     normalized,
     token,
     word_spans,
@@ -95,8 +96,10 @@ class _Needles:
             self._add(term, number)
         forms_ = (*self._words, *(begun for begun, _ in self._prefixes))
         begins = {begin for form in forms_ for begin in _begins(folded(form))}
-        self._may_begin = _MayBegin(begins)
+        is_any = bool(begins) and not keeps_beginnings(languages)
+        self._may_begin = _MayBegin(begins, is_any=is_any)
         letters = "|".join(sorted(re.escape(one) for one in begins if one.isascii()))
+        letters = "[0-9a-z]" if is_any else letters
         self._candidate = re.compile(
             f"(?<![0-9a-z])(?:{letters})[0-9a-z]*" if letters else "(?!)", re.IGNORECASE
         )
@@ -220,22 +223,25 @@ class _Needles:
 
 
 class _MayBegin(dict[str, bool]):
-    """Whether a word may match, by its first two characters; filled on demand."""
+    """Whether a word may match, by its first two characters (`is_any`: it may); filled on demand."""
 
-    def __init__(self, begins: Set[str]) -> None:
+    def __init__(self, begins: Set[str], *, is_any: bool) -> None:
         self._begins = begins
+        self._is_any = is_any
 
     def __missing__(self, begin: str) -> bool:
         plain = folded(normalized(begin))
-        self[begin] = plain[:2] in self._begins or plain[:1] in self._begins
+        self[begin] = self._is_any or plain[:2] in self._begins or plain[:1] in self._begins
         return self[begin]
 
 
 def _begins(form: str) -> Iterator[str]:
-    """How words with this form begin: a stem has the first two letters of its word, `y` may be `i`."""
+    """How words with this form begin (`text.analysis.keeps_beginnings`)."""
     yield form[:2]
     if form[1:2] in {"i", "y"}:
         yield form[0] + ("y" if form[1] == "i" else "i")
+    if form[:1] in {"a", "o", "u"}:
+        yield form[0] + "e"
 
 
 def _term_worth(term: int, *, is_exact: bool) -> Worth:

@@ -25,11 +25,13 @@ from memoranda.ranking.matching import (
 from memoranda.repositories import filters
 from memoranda.repositories.note_sets import NoteSets
 from memoranda.repositories.store import Tx
+from memoranda.text.filter_words import filter_words
 from memoranda.text.query import Clause, Term, TextQuery
 
 _LOOSE_WEIGHT = 0.5
 _SHORTEST = 4
 _ENDING = 3
+_FEW_NOTES = 1000
 _NOTHING = np.empty(0, np.int64)
 
 
@@ -68,11 +70,20 @@ class Matcher:
 
     def allowed(self) -> Ids | None:
         """The notes that pass the filters, ascending; None: all do."""
-        notes = filters.allowed(self._tx.conn, self._tx.project_id, self._filters)
+        among = self._having_filter_words()
+        notes = filters.allowed(self._tx.conn, self._tx.project_id, self._filters, among)
         if not self._parsed.excluded:
             return notes
         everything = NoteSets(self._tx).all() if notes is None else notes
         return everything[~is_in(everything, self._with_any(self._parsed.excluded))]
+
+    def _having_filter_words(self) -> list[int] | None:
+        """The notes that may pass the filters, by their words; None when those are too many to tell apart."""
+        words = filter_words(self._filters)
+        if not words:
+            return None
+        found = reduce(np.intersect1d, [_owners(self._having((word,))) for word in words])
+        return found.tolist() if len(found) <= _FEW_NOTES else None
 
     def in_span(self, notes: Ids | None) -> Ids | None:
         """Those of the notes that the date in words means: by their dates, or because they say so."""
@@ -93,7 +104,7 @@ class Matcher:
             if with_span and (span is None or not len(self._of_span)):
                 continue
             terms = self._found_terms(with_span=with_span)
-            is_filter = with_span and (span is None or not span.words or self._is_date_alone)
+            is_filter = with_span and not self._parsed.is_date_preferred
             notes = self._passing(self.in_span(allowed) if is_filter else allowed, with_gate)
             within = terms if notes is None else tuple(_within(one, notes) for one in terms)
             is_relaxed = not with_gate or (span is not None and not with_span)
@@ -108,10 +119,6 @@ class Matcher:
             if len(match.items.keys):
                 break
         return match
-
-    @property
-    def _is_date_alone(self) -> bool:
-        return all(term.is_date for term in self._parsed.terms)
 
     def _found_terms(self, *, with_span: bool) -> tuple[TermMatches, ...]:
         """The terms with their items; one that nothing has gives way to its parts.
@@ -170,11 +177,13 @@ class Matcher:
         return notes[~is_in(notes, self._with_any(clause.excluded))]
 
     def _with_any(self, terms: Sequence[Term], *, is_loose: bool = False) -> Ids:
-        """The notes that have any of the terms; `is_loose`: or a part of one."""
-        sets = [_owners(self._of_term(term)) for term in terms]
-        if is_loose:
-            sets += [_owners(self._having((part,))) for term in terms for part in term.loose]
-        return reduce(np.union1d, sets, _NOTHING)
+        """The notes that have any of the terms; `is_loose`: or what stands in for one that nothing has."""
+        keys = [self._of_term(term) for term in terms]
+        missing = [term for term, found in zip(terms, keys, strict=True) if not len(found)]
+        for term in missing if is_loose else ():
+            keys += [self._having((part,)) for part in term.loose]
+            keys += [near.keys] if (near := self._shortened(term)) is not None else []
+        return reduce(np.union1d, map(_owners, keys), _NOTHING)
 
     def _of_term(self, term: Term) -> Ids:
         """The items with a term; a note itself has the date it is of, and the path it is at."""
@@ -192,7 +201,13 @@ class Matcher:
         if span is None:
             return _NOTHING
         found = NoteSets(self._tx).of_span(span)
-        return np.union1d(found, _owners(self._having(span.words))) if span.words else found
+        if not span.words:
+            return found
+        said = [self._having(span.words)]
+        dates = [term for term in self._parsed.terms if term.is_date]
+        if len(dates) == 1:  # as it was typed, in a script whose forms are not known
+            said.append(self._having(dates[0].phrases, is_prefix=dates[0].is_prefix))
+        return reduce(np.union1d, map(_owners, said), found)
 
     def _at(self, path: str) -> Ids:
         if path not in self._named:

@@ -1,7 +1,7 @@
 """One full-text search inside a transaction: the hits in their order, one page of them with its texts.
 
 The back end says which items have a term and what is in an item; `ranking` orders them. No text is read but that
-of the best hundred items and of the page.
+of the best eighty items and of the page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memoranda.model.item_key import ITEM_TYPES, KIND_BITS, KINDS, NOTE_BITS
 from memoranda.model.search import ItemType, SearchQuery
 from memoranda.ports import FullTextIndex, StoredItem
 from memoranda.ranking.items import ItemScore, ItemScorer
-from memoranda.ranking.matching import Ids, ItemMatches, Scores, TermMatches, is_in
+from memoranda.ranking.matching import Ids, ItemMatches, Scores, TermMatches, counted, is_in
 from memoranda.ranking.ordering import (
     ScoredHit,
     candidates,
@@ -36,6 +36,8 @@ from memoranda.text.analysis import Languages
 from memoranda.text.query import TextQuery
 
 _SHOWN_ITEMS = 3
+_TITLE_TERMS = 12
+_NOTHING = np.empty(0, np.int64)
 _DATE_FACTOR = 2.0
 """How much better a note of the date in the query is than another."""
 _OF_A_NOTE = {True: 40, False: 8}
@@ -116,12 +118,18 @@ class TextSearch:
         match = self._matcher.matches()
         items = self._of_kinds(match.items) if self._is_by_item else match.items
         if not len(items.keys):
+            if self._is_by_item and match.has_span and all(one.term.is_date for one in match.terms):
+                return self._newest()
             return FoundPage((), 0, match.terms, full=0, coverage=0.0)
-        terms = len(match.terms)
+        terms = counted(match.terms)
         of_note = note_promise(match.items, match.notes, terms)
         of_note *= np.where(is_in(match.notes.notes, match.preferred), _DATE_FACTOR, 1.0)
         promised = promise(items, match.notes, of_note)
-        scored = self._scored(match, candidates(items, promised, _OF_A_NOTE[self._is_by_item]))
+        first_by_path = NoteSets(self._tx).first_by_path
+        keys = candidates(items, promised, _OF_A_NOTE[self._is_by_item], first_by_path)
+        if not self._is_by_item:
+            keys = np.union1d(keys, self._titled(match))
+        scored = self._scored(match, keys)
         if self._is_by_item:
             ids, having = items.keys, items.terms
             hits = item_hits([one.score for one in scored.values() if one.score], items)
@@ -144,6 +152,14 @@ class TextSearch:
             is_relaxed=match.is_relaxed,
             has_span=match.has_span,
         )
+
+    def _titled(self, match: Matches) -> Ids:
+        """The notes whose title has all the words: what a person types who knows the note."""
+        terms = [one.term.phrases for one in match.terms]
+        found = (
+            self._fulltext.titled(self._tx.conn, terms) if len(terms) <= _TITLE_TERMS else _NOTHING
+        )
+        return found[is_in(found, match.items.keys)]
 
     def _of_kinds(self, items: ItemMatches) -> ItemMatches:
         kept = np.isin(items.keys & _KIND_MASK, self._kinds)
@@ -237,7 +253,7 @@ class TextSearch:
         )
         shift = NOTE_BITS if self._is_by_item else 0
         places = self._places({one >> shift for _, one in window})
-        window.sort(key=lambda pair: (pair[0], places[pair[1] >> shift], pair[1]))
+        window.sort(key=lambda pair: (pair[0], places.get(pair[1] >> shift, 0), pair[1]))
         return [one for _, one in window[start - first : stop - first]]
 
     def _keys_of(self, one: int, items: ItemMatches) -> list[int]:

@@ -27,7 +27,7 @@ Languages = tuple[str, ...]
 
 ENGLISH: Languages = ("english",)
 
-ANALYSIS_VERSION = 2
+ANALYSIS_VERSION = 3
 """Raise it when `index_terms` writes something else for the same text."""
 
 _ASCII_WORDS = "".join(c if c.isalnum() else " " for c in map(chr, range(128)))
@@ -46,7 +46,7 @@ _VERSION = re.compile(
     r"[0-9](?<![^\W_v]\d)(?<!\d\.\d)[0-9]{0,8}(?:\.[0-9]{1,9}){1,7}(?![^\W_]|\.\d)"
 )
 _LONGEST_NAME = 21
-_EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
+_EMOJI = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
 _PRIVATE = 0xE000
 _AS_PRIVATE = {ord(sign): _PRIVATE + ord(sign) for sign in "#+."}
 _POINTS = re.compile(
@@ -63,6 +63,10 @@ _MARK_BLOCKS = (
 )  # fmt: skip
 """Where the marks of the first plane are: to look at all of it takes 8 ms of every start."""
 _LONGEST_STEMMED = 40
+_CHANGED_BEGINNINGS = frozenset({
+    "arabic", "dutch", "esperanto", "indonesian", "irish", "persian", "serbian", "sesotho", "tamil", "yiddish"
+})  # fmt: skip
+"""Languages whose stemmers also take off or change what a word begins with: `gelopen` is `loop`."""
 
 
 def written_words(text: str) -> list[str]:
@@ -192,6 +196,14 @@ def stems(word: str, languages: Languages = ENGLISH) -> tuple[str, ...]:
     else:
         found = [folded(stemmer(word)) for stemmer in _stemmers(languages, _script(word))]
     return tuple(dict.fromkeys(one for one in found if one))
+
+
+def keeps_beginnings(languages: Languages) -> bool:
+    """Whether stems begin as their words do: with the first two letters, but `y` as `i`, `ae` as `a`.
+
+    Then most words of a text need not be stemmed to know that they are no form of another.
+    """
+    return _CHANGED_BEGINNINGS.isdisjoint(languages)
 
 
 class _Added(dict[str, str]):

@@ -109,7 +109,7 @@ def written_day(day: datetime, languages: Languages) -> tuple[str, ...]:
     forms = [f"{y} {m:02} {d:02}", f"{y}{m:02}{d:02}"]
     for name in _month_names(m, languages):
         forms += [f"{d} {name} {y}", f"{name} {d} {y}"]
-        forms += [f"{d:02} {name} {y}"] if d < 10 else []
+        forms += [f"{d:02} {name} {y}", f"{name} {d:02} {y}"] if d < 10 else []
     if "english" in languages:
         nth = f"{d}{_ordinal(d)}"
         for name in _month_names(m, ("english",)):

@@ -7,7 +7,7 @@ have; a word with signs inside (`node-js`, `src/app/main.py`, `kim@example.org`)
 or span in words (`text.dates`). An operator that makes no sense where it stands, or a query of exclusions
 alone, is read as plain words.
 
-Source: spec 5.2, 14.3; SEARCH.md "Pipeline".
+Source: spec 5.2, 14.3; `docs/adr/0021`, `docs/adr/0022`.
 """
 
 from __future__ import annotations
@@ -60,17 +60,26 @@ class TextQuery:
     Attributes:
         span: a date or a span in words; the words of a relative one ("last week") are in no clause.
         excluded: what no hit may have, of a query without clauses; empty beside clauses.
+        is_plain: the clauses are exclusions, which have nothing to exclude from and are read as words.
     """
 
     clauses: tuple[Clause, ...] = ()
     filters: tuple[SearchFilters, ...] = ()
     span: DateSpan | None = None
     excluded: tuple[Term, ...] = ()
+    is_plain: bool = False
 
     @property
     def terms(self) -> tuple[Term, ...]:
         """All wanted terms, each once, in the order typed."""
         return tuple(dict.fromkeys(term for clause in self.clauses for term in clause.wanted))
+
+    @property
+    def is_date_preferred(self) -> bool:
+        """Whether notes of the span only come first: it is of the calendar, and more is asked for."""
+        if self.span is None or not self.span.words:
+            return False
+        return not all(term.is_date for term in self.terms)
 
 
 def parse_query(
@@ -90,9 +99,10 @@ def parse_query(
     pieces = list(_pieces(text, found, date, languages))
     span = date.span if date else None
     clauses, excluded = _clauses(pieces, is_narrowed=bool(filters or span))
+    is_plain = bool(clauses) and _has_exclusions_alone(_groups(pieces))
     if span and clauses and all(term.is_stop for clause in clauses for term in clause.wanted):
         clauses = ()  # "what did I do last week"
-    return TextQuery(clauses, filters[:_MAX_FILTERS], span, excluded)
+    return TextQuery(clauses, filters[:_MAX_FILTERS], span, excluded, is_plain)
 
 
 def _filter(match: re.Match[str]) -> SearchFilters | None:
@@ -199,7 +209,7 @@ def _clauses(
         return ((Clause(words),) if words else ()), ()
     wanted = [[piece.term for piece in group if not piece.is_excluded] for group in groups]
     excluded = [[piece.term for piece in group if piece.is_excluded] for group in groups]
-    if not any(wanted):
+    if _has_exclusions_alone(groups):
         terms = [term for group in excluded for term in group]
         return ((), _merged(terms)) if is_narrowed else ((Clause(_plain(terms)),), ())
     if any(not term.is_stop for terms in wanted for term in terms):
@@ -210,6 +220,10 @@ def _clauses(
         if terms
     ]
     return tuple(dict.fromkeys(clauses)), ()
+
+
+def _has_exclusions_alone(groups: Sequence[Sequence[_Piece]]) -> bool:
+    return bool(groups) and all(piece.is_excluded for group in groups for piece in group)
 
 
 def _groups(pieces: Sequence[_Piece]) -> list[list[_Piece]]:

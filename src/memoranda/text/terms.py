@@ -131,13 +131,15 @@ def _parts(written: list[str], stops: frozenset[str]) -> Iterator[str]:
     """The words of a piece, of an unspaced run its pairs: where one word ends in it nobody knows."""
     for word in written:
         if has_unspaced(word):
-            if len(word) > 2:
+            if len(word) > 2 or len(written) > 1:
                 yield from (pair for pair in dict.fromkeys(pairs(word)) if len(pair) > 1)
         elif len(written) > 1 and (part := token(word)) not in stops:
             yield part
 
 
 def _in_order(written: list[str]) -> list[str]:
-    """The words as the column of pairs holds them."""
-    split = [pairs(word) if has_unspaced(word) else [folded(word)] for word in written]
+    """The words as the column of pairs holds them: all but the last end where a word of the text ends."""
+    *closed, last = (word if has_unspaced(word) else folded(word) for word in written)
+    split = [pairs(word, closed=True) if has_unspaced(word) else [word] for word in closed]
+    split.append(pairs(last) if has_unspaced(last) else [last])
     return [term for terms in split for term in terms]

@@ -77,7 +77,8 @@ def test_what_was_not_checked_is_said_with_the_last_check() -> None:
     assert check.verdict is Verdict.OK
     assert "not checked (another process is writing to it)" in check.message
     assert "last found sound at 2026-03-04 05:06:07 UTC" in check.message
-    assert "never checked" in judged(replace(facts, last_check=None))["soundness"].message
+    message = judged(replace(facts, last_check=None))["soundness"].message
+    assert "no server has checked it yet" in message
 
 
 def test_what_the_index_has_not_is_a_warning_unless_a_server_is_at_it() -> None:

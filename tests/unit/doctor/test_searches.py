@@ -45,23 +45,40 @@ def test_percentiles_are_latencies_that_so_many_searches_do_not_exceed(
 
 
 def test_the_slowest_come_first() -> None:
-    found = summary(taking(5, 900, 7, 30, 1))
+    records = [replace(one, query=f"q{one.latency_ms}") for one in taking(5, 900, 7, 30, 1)]
+    found = summary(records)
     assert [record.latency_ms for record in found.slowest] == [900, 30, 7]
     assert (found.p50_ms, found.p95_ms) == (7, 900)
+
+
+def test_each_of_the_slowest_is_named_once() -> None:
+    listings = [replace(one, query=" ") for one in taking(50, 60, 70)]
+    records = [*taking(3, 90, 4), *listings, *[replace(ONE, query="a\nb", latency_ms=5.0)] * 2]
+    assert judged(facts(*records))["latency"].message.endswith(
+        '; the slowest: "heap" 90 ms; (no words) 70 ms; "a b" 5.0 ms'
+    )
+
+
+def test_queries_with_filters_are_counted_and_not_named() -> None:
+    empty, weak = replace(ONE, total=0, query="a"), replace(ONE, is_weak=True, query="b")
+    filtered = [replace(one, is_filtered=True, query="c") for one in (empty, weak)] * 2
+    found = summary([empty, weak, *filtered])
+    assert (found.empty, found.weak) == (3, 3)
+    assert (found.empty_queries, found.weak_queries) == (("a",), ("b",))
 
 
 def test_the_first_searches_of_processes_are_told_apart() -> None:
     first = [replace(ONE, latency_ms=latency, is_first=True) for latency in (800, 700, 900)]
     found = summary([*taking(5, 7), *first])
     assert (found.total, found.warm, found.p95_ms, found.first_p50_ms) == (5, 2, 7, 800)
-    assert [record.latency_ms for record in found.slowest] == [7, 5]
+    assert [record.latency_ms for record in found.slowest] == [7]
     message = judged(facts(*taking(5), *first))["latency"].message
     assert message == (
         'half in 5.0 ms, 95 % in 5.0 ms; the slowest: "heap" 5.0 ms; '
-        "the first one of a process: half in 800 ms"
+        "the first search of a process takes 800 ms (median), since code is loaded"
     )
     assert judged(facts(*first))["latency"].message == (
-        "the first one of a process: half in 800 ms, with the loading of code"
+        "the first search of a process takes 800 ms (median), since code is loaded"
     )
     slow = [replace(record, latency_ms=SLOW_MS + 1) for record in first * 10]
     assert judged(facts(*slow))["latency"].verdict is Verdict.OK
@@ -104,12 +121,13 @@ def test_what_was_searched_is_told() -> None:
         "4 searches since 2026-03-04 05:06:07 UTC by memoranda, 1.2 kB"
     )
     assert checks["latency"].message == (
-        'half in 12 ms, 95 % in 12 ms; the slowest: "slugs and snails" 12 ms; "heap" 12 ms; '
-        '"heap" 12 ms'
+        'half in 12 ms, 95 % in 12 ms; the slowest: "slugs and snails" 12 ms; "heap" 12 ms'
     )
-    assert checks["answers"].message.startswith("of them 25 % found nothing, 0 % found nothing rel")
-    assert checks["empty"].message == '"slugs and snails"'
-    assert "weak" not in checks
+    assert checks["answers"].message.startswith(
+        "of these searches 25 % found nothing, 0 % found nothing relevant"
+    )
+    assert checks["found nothing"].message == '"slugs and snails"'
+    assert "nothing relevant" not in checks
 
 
 @pytest.mark.parametrize(("number", "verdict"), [(20, Verdict.WARNING), (19, Verdict.OK)])

@@ -108,3 +108,19 @@ def test_a_term_the_text_hides_counts_once() -> None:
 def test_terms_of_all_kinds_are_seen_in_the_text(query: str, text: str) -> None:
     twice = score(query, f"{text} and {text}")
     assert twice.total > score(query, text).total > 0
+
+
+@pytest.mark.parametrize(
+    ("query", "title", "share"),
+    [("live preview", "Live Preview", 1.0), ("preview", "Live Preview", (7 / 11) ** 2),
+     ("live preview editor", "Live Preview", 2 / 3), ("howto", "HOWTO-he", (5 / 5.5) ** 2),
+     ("callout", "Callouts", (0.8 * 7 / 8) ** 2), ("Get-Process", "Get-Process", 1.0),
+     ("obs", "Obsidian", (0.8 * 3 / 8) ** 2), ("美团", "美团拼饭", 0.25), ("zebra", "Lion", 0.0)],
+)  # fmt: skip
+def test_how_far_the_query_is_the_title(query: str, title: str, share: float) -> None:
+    terms = parse_query(query).terms
+    present = tuple(
+        any(word in title.lower() for word in term.text.lower().split("-")) for term in terms
+    )
+    assert score(query, title=title, present=present).title == pytest.approx(share)
+    assert score(query, title).title == 0.0

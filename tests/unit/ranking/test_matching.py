@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from memoranda.model.item_key import item_key
 from memoranda.ranking.matching import (
     TermMatches,
+    counted,
     distinct,
     inverse_frequency,
     is_in,
@@ -106,3 +108,13 @@ def test_scores_are_those_of_a_loop(places: list[set[tuple[int, int, int]]]) -> 
         expected
     )
     assert match.keys.tolist() == sorted(expected)
+
+
+def test_the_words_of_a_date_are_not_missed_beside_others() -> None:
+    date = replace(DOG, term=replace(DOG.term, is_date=True))
+    assert (counted([CAT, DOG]), counted([CAT, date]), counted([date, date])) == (2, 1, 2)
+    match = match_notes([CAT, date])
+    assert match.terms.tolist() == [1, 1, 0]
+    assert match.coverage.tolist() == [1.0, 1.0, 0.0]
+    assert match.scores.tolist() == match_notes([CAT, DOG]).scores.tolist()
+    assert match_items([CAT, date]).terms.tolist() == [1, 1, 0, 1, 0]

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from memoranda.model.item_key import item_key
 from memoranda.ranking.items import ItemScore
-from memoranda.ranking.matching import ItemMatches, NoteMatches
+from memoranda.ranking.matching import Ids, ItemMatches, NoteMatches
 from memoranda.ranking.ordering import (
     candidates,
     item_hits,
@@ -42,6 +44,10 @@ def notes(scores: dict[int, float], coverage: float = 1.0, terms: int = 1) -> No
     )
 
 
+def first_by_id(ids: Ids, most: int) -> list[int]:
+    return list(map(int, ids[:most]))
+
+
 def precise(at: int, total: float, phrase: float = 0.0) -> ItemScore:
     return ItemScore(at, total, (total,), (True,), (0.0, 0.0, 0.0, total), phrase)
 
@@ -58,20 +64,38 @@ def test_a_note_promises_what_it_says_and_its_best_item() -> None:
 def test_of_few_words_each_counts_and_of_many_the_telling_ones() -> None:
     found = items({key(1, 1): 2.0})
     half = notes({1: 1.0}, coverage=0.25, terms=1)
-    assert note_promise(found, half, 2).tolist() == [4.0 / 4]
+    assert note_promise(found, half, 2).tolist() == pytest.approx([4.0 * 0.375**2])
     assert note_promise(found, half, 8).tolist() == [4.0 / 2]
 
 
 def test_the_best_items_are_looked_at_few_of_one_note() -> None:
     scores = {key(1, n): 9.0 - n / 100 for n in range(1, 60)} | {key(2, 1): 1.0}
     found = items(scores)
-    chosen = candidates(found, found.scores, 8)
+    chosen = candidates(found, found.scores, 8, first_by_id)
     assert chosen.tolist() == [*(key(1, n) for n in range(1, 9)), key(2, 1)]
+
+
+def test_a_note_with_thousands_of_items_does_not_hide_the_others() -> None:
+    others = {key(n, 1): 1.0 for n in range(2, 40)}
+    found = items({key(1, n): 5.0 + n for n in range(1, 3000)} | others)
+    chosen = candidates(found, found.scores, 8, first_by_id)
+    assert chosen.tolist() == [*(key(1, n) for n in range(2992, 3000)), *others]
+
+
+def test_among_equal_items_paths_decide() -> None:
+    best = {key(n, 1): 9.0 for n in range(1, 31)}
+    found = items(best | {key(n, m): 1.0 for n in range(31, 1000) for m in (1, 2)})
+    chosen = candidates(
+        found, found.scores, 8, lambda notes, most: sorted(notes.tolist(), reverse=True)[:most]
+    )
+    assert chosen.tolist() == [
+        *best, *(key(n, m) for n in range(975, 1000) for m in (1, 2)),
+    ]  # fmt: skip
 
 
 def test_not_more_than_80_items_are_looked_at() -> None:
     found = items({key(n, 1): float(n % 500) for n in range(1, 2000)})
-    chosen = candidates(found, found.scores, 8)
+    chosen = candidates(found, found.scores, 8, first_by_id)
     assert len(chosen) == 80
     assert chosen.tolist() == sorted(chosen.tolist())
     assert min(found.scores[np.isin(found.keys, chosen)]) >= 470
@@ -124,11 +148,22 @@ def test_a_note_is_its_whole_text_and_its_three_best_items() -> None:
     assert hits[1].score == pytest.approx(3.0)
 
 
-def test_a_note_with_one_of_two_words_counts_a_quarter() -> None:
-    [whole] = note_hits([precise(key(1, 1), 1.0)], notes({1: 1.0}, terms=2), 2)
-    [half] = note_hits([precise(key(1, 1), 1.0)], notes({1: 1.0}, terms=1), 2)
-    assert half.score == pytest.approx(whole.score / 4)
-    assert half.boosts["all_terms"] == 0.25
+def test_a_note_with_one_of_two_words_counts_less_and_with_the_rarer_one_not_so_much() -> None:
+    one = [precise(key(1, 1), 1.0)]
+    [whole] = note_hits(one, notes({1: 1.0}, terms=2), 2)
+    [rarer] = note_hits(one, notes({1: 1.0}, coverage=0.8, terms=1), 2)
+    [other] = note_hits(one, notes({1: 1.0}, coverage=0.2, terms=1), 2)
+    assert (whole.boosts["all_terms"], whole.score) == (1.0, 3.0)
+    assert rarer.boosts["all_terms"] == pytest.approx(0.65**2)
+    assert other.score == pytest.approx(3.0 * 0.35**2)
+
+
+def test_the_note_whose_title_is_the_query_counts_two_and_a_half_times() -> None:
+    plain, titled = precise(key(1, 1), 1.0), replace(precise(key(1, 0, 0), 1.0), title=1.0)
+    [without] = note_hits([plain], notes({1: 1.0}), 1)
+    [hit] = note_hits([titled], notes({1: 1.0}), 1)
+    assert hit.score == pytest.approx(2.5 * without.score)
+    assert (without.boosts["title"], hit.boosts["title"]) == (1.0, 2.5)
 
 
 def test_a_factor_scales_a_hit_and_is_said() -> None:

@@ -12,26 +12,37 @@ WHY = Explanation(
         TermShare("qwertz", 0, is_exact=False, share=0.0),
     ),
     fields={"title": 0.5, "tags": 0.0, "headings": 0.0, "text": 2.6148},
-    boosts={"phrase": 0.0, "neighbours": -0.25, "note": 1.0, "all_terms": 1.2, "recency": 1.0},
+    boosts={"phrase": 0.5, "passages": 4.5, "note": 1.0, "all_terms": 1.2, "recency": 1.0},
 )
 
 
 def test_text_says_where_a_hit_is_and_why() -> None:
     assert explanation_text(WHY, 0.93).splitlines() == [
         "   why: rank 2, score 0.93",
-        "     heap 2.315: as typed, in 3 items",
-        "     weeks 0.8: in another form, in 12 items",
-        "     frost 0: not here, in 1 item",
-        "     qwertz 0: nowhere",
-        "     by field: title 0.5, text 2.615",
-        "     boosts: neighbours -0.25, note +1, all terms x1.2",
+        "     best item: heap 2.315 (as typed, in 3 parts of notes), "
+        "weeks 0.8 (in another form, in 12 parts of notes), "
+        "frost 0 (not here, in 1 part of notes), qwertz 0 (nowhere), phrase 0.5",
+        "     of that: title 0.5, text 2.615",
+        "     score: (passages 4.5 + note 1) x all terms 1.2",
     ]
 
 
-def test_text_leaves_out_what_adds_nothing() -> None:
-    assert explanation_text(Explanation(1, (), {"text": 0.0}, {"recency": 1.0}), 1) == (
-        "   why: rank 1, score 1"
+def test_an_item_is_the_sum_of_its_terms_and_what_stands_around_it() -> None:
+    boosts = {"phrase": 0.5, "neighbours": 0.25, "note": 0.0, "recency": 0.5}
+    why = Explanation(1, WHY.terms, {}, boosts)
+    assert explanation_text(why, 1).splitlines()[-1] == (
+        "     score: (item 3.615 + neighbours 0.25) x recency 0.5"
     )
+
+
+def test_text_leaves_out_what_adds_nothing() -> None:
+    assert explanation_text(Explanation(1, (), {"text": 0.0}, {}), 1) == "   why: rank 1, score 1"
+
+
+def test_what_multiplies_is_shown_as_a_factor() -> None:
+    boosts = {"passages": 3.0, "date": 2.0, "recency": 0.5, "all_terms": 0.25}
+    last = explanation_text(Explanation(1, (), {}, boosts), 1).splitlines()[-1]
+    assert last.strip() == "score: passages 3 x date 2 x recency 0.5 x all terms 0.25"
 
 
 def test_data_has_all_of_it() -> None:

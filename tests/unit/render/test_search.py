@@ -33,6 +33,7 @@ def results(
         "total": number,
         "limit": 10,
         "offset": 0,
+        "full_matches": changes.get("total", number),
     }
     return SearchResults(**values | changes)
 
@@ -98,7 +99,7 @@ def test_hits_of_several_types_are_items(samples: ModuleType) -> None:
         (12, "340 notes for 'deep work' (fts), 12 with all the words, 1-2:"),
         (0, "340 notes for 'deep work' (fts), none with all the words, 1-2:"),
         (340, "340 notes for 'deep work' (fts), 1-2:"),
-        (None, "340 notes for 'deep work' (fts), 1-2:"),
+        (None, "340 notes for 'deep work' (fts), newest file first, 1-2:"),
     ],
 )
 def test_the_first_line_says_how_well_they_match(
@@ -119,7 +120,10 @@ def test_a_total_that_is_not_exact_is_said(samples: ModuleType) -> None:
 
 
 def test_without_words_the_newest_come_first(samples: ModuleType) -> None:
-    assert head(results(samples, query=" ")) == "2 notes (fts), newest first:"
+    newest = results(samples, query=" ", full_matches=None)
+    assert head(newest) == "2 notes (fts), newest file first:"
+    by_tag = results(samples, query="tag:site", full_matches=None)
+    assert head(by_tag) == "2 notes for 'tag:site' (fts), newest file first:"
 
 
 def test_filters_read_from_the_query_are_named(samples: ModuleType) -> None:
@@ -216,8 +220,8 @@ def test_an_explanation_is_shown_below_its_hit_if_there_is_one(samples: ModuleTy
     found = results(samples, hits=hits)
     assert results_text(found).splitlines()[2:5] == [
         "   why: rank 1, score 0.9",
-        "     deep 0.5: as typed, in 2 items",
-        "     by field: text 0.5",
+        "     best item: deep 0.5 (as typed, in 2 parts of notes)",
+        "     of that: text 0.5",
     ]
     data = results_data(found, samples.PROJECT)
     assert data["results"][0]["explanation"]["rank"] == 1

@@ -127,3 +127,6 @@ def test_that_there_were_filters_is_recorded_and_not_which() -> None:
     record = record_of(query, results(), CLIENT, AT, 1.0)
     assert record.is_filtered
     assert "private" not in repr(record)
+    assert not record_of(SearchQuery("heap"), results(), CLIENT, AT, 1.0).is_filtered
+    in_words = results(read_filters=("tag: soil",))
+    assert record_of(SearchQuery("tag:soil"), in_words, CLIENT, AT, 1.0).is_filtered

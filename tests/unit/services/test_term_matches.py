@@ -60,6 +60,21 @@ def test_half_width_and_full_width_are_the_same_in_unspaced_script() -> None:
 def test_stems_are_those_of_the_configured_languages() -> None:
     assert found("viele Häuser und Bücherregale", "bücherregal", "german") == ["Bücherregale"]
     assert found("les chansons", "chanson", "french") == ["chansons"]
+    assert found("die aepfel reifen", "Äpfel ", "german") == ["aepfel"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "query", "expected"),
+    [
+        ("dutch", "we hebben gelopen", "lopen ", ["gelopen"]),
+        ("indonesian", "saya membaca novel", "baca ", ["membaca"]),
+        ("arabic", "قرأت الكتاب الجديد", "كتاب ", ["الكتاب"]),
+    ],
+)
+def test_a_stem_that_lacks_the_beginning_of_its_word_is_found(
+    language: str, text: str, query: str, expected: list[str]
+) -> None:
+    assert found(text, query, language) == expected
 
 
 def test_a_phrase_is_found_whole_and_its_telling_words_alone() -> None:

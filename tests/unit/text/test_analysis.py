@@ -83,6 +83,11 @@ def test_an_emoji_is_a_term() -> None:
     assert added("plant 🌱") == added("🌱 plant") != []
 
 
+@pytest.mark.parametrize("sign", ["⏫", "⏳", "⌚", "⬛", "⭐", "✅", "🔁"])
+def test_emoji_are_terms_wherever_they_are_in_unicode(sign: str) -> None:
+    assert added(sign) == [f"\ue000{ord(sign):x}"]
+
+
 def test_words_end_where_they_end_in_the_text() -> None:
     text = "Le cafe\u0301, naïve!"
     assert [text[a:b] for a, b in word_spans(text)] == ["Le", "cafe\u0301", "naïve"]

@@ -129,7 +129,12 @@ def test_a_run_of_unspaced_script_is_also_a_phrase_of_pairs() -> None:
     assert term("東京タワー").phrases[1] == "東京 京タ タワ ワー"
 
 
+def test_in_a_phrase_of_unspaced_words_only_the_last_may_go_on() -> None:
+    assert term("東京 タワー", is_quoted=True).phrases[1] == "東京 京 タワ ワー"
+
+
 def test_the_parts_of_an_unspaced_run_are_its_pairs() -> None:
     assert term("闷蒸多少").loose == ("闷蒸", "蒸多", "多少")
     assert term("手冲").loose == ()
+    assert term("서울-부산역").loose == ("서울", "부산", "산역")
     assert term("重跑gen-itgc后").loose == ("重跑", "gen", "itgc")

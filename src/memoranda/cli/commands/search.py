@@ -17,11 +17,17 @@ if TYPE_CHECKING:
     from memoranda.model.project import Project
     from memoranda.model.search import SearchResults
 
+_MODE_HELP = "fts, vector or hybrid; vector and hybrid are full text in this release."
+
 
 def search(
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="Words to find; may be left out with a filter.")
-    ] = "",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QUERY",
+            help="What to find, as words or a question; may be left out with a filter.",
+        ),
+    ] = None,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=200, help="Hits on a page, 1 to 200.")
     ] = 10,
@@ -40,12 +46,18 @@ def search(
     after: Annotated[
         str | None,
         typer.Option(
-            "--after", metavar="WHEN", help="Only notes changed since: 2026-03-01, 7d, ..."
+            "--after",
+            metavar="WHEN",
+            help="Only notes whose file changed since: 2026-03-01, 7d, ...",
         ),
     ] = None,
     path: Annotated[
         str | None,
-        typer.Option("--path", metavar="PATH", help="Only notes there: a folder, or with *."),
+        typer.Option(
+            "--path",
+            metavar="PATH",
+            help="Only notes whose path begins so: notes/, /notes/a, or a pattern with *.",
+        ),
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -54,7 +66,8 @@ def search(
             metavar="CONDITION",
             help=(
                 "Only notes whose frontmatter fulfils it: KEY (is there), KEY=VALUE, KEY!=VALUE, "
-                "KEY>=VALUE (also > < <=), KEY~VALUE (contains). Repeat for more; all must hold."
+                "KEY>=VALUE (also > < <=), KEY~VALUE (contains). Quote it, as > and < are signs of the "
+                "shell. Repeat for more; all must hold."
             ),
         ),
     ] = None,
@@ -62,12 +75,16 @@ def search(
         list[ItemType] | None,
         typer.Option(
             "--item-type",
-            help="Find such parts of notes; entity: whole notes. Repeat for more.",
+            metavar="PART",
+            help=(
+                "Find such parts of notes: section, observation or relation; entity: whole notes. "
+                "Repeat for more."
+            ),
         ),
     ] = None,
     mode: Annotated[
         SearchType | None,
-        typer.Option("--mode", help="fts, vector or hybrid; default: the best there is."),
+        typer.Option("--mode", metavar="MODE", help=_MODE_HELP),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why each hit is where it is.")
@@ -75,7 +92,11 @@ def search(
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find notes, best first, with the passages that match."""
+    """Find notes, best first, with the passages that match.
+
+    QUERY is words or a question. It may have "a phrase" in quotes, AND, OR, NOT, -word, tag:, type:, title:,
+    path: and dates such as "last week". Put -- before a query that begins with a minus.
+    """
     from memoranda.cli.freshness import WHOLE, brought_up_to_date
     from memoranda.cli.output import write_json
     from memoranda.cli.session import opened, with_container
@@ -84,6 +105,7 @@ def search(
     from memoranda.model.history import Author
     from memoranda.model.search import SearchFilters, SearchQuery
 
+    query = " ".join(words or ())
     filters = SearchFilters(
         title=title or None,
         note_types=_words(note_types),

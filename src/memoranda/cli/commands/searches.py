@@ -29,6 +29,9 @@ def searches(
 
     Searches are recorded in the configuration folder of this machine and nowhere else; `memoranda doctor`
     tells from them what is slow and what finds nothing. The setting `search_log` switches it off.
+
+    The client "memoranda" is this command line. Behind a query stands (filtered): with filters; (relaxed):
+    not all that was demanded was found; (weak): nothing relevant was found.
     """
     from memoranda.cli.output import size, write_json, write_note, write_text
     from memoranda.config import load_settings

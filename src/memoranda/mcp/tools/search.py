@@ -19,7 +19,7 @@ from memoranda.services.timeframe import parse_timeframe
 
 
 async def search_notes(session: Session, values: dict[str, Any]) -> Answer:
-    """Search a project's index; an empty query with filters lists the newest first."""
+    """Search a project's index; an empty query lists the newest notes."""
     workspace = await session.fresh_workspace(values["project"])
     project = workspace.project
     size = values["page_size"]
@@ -68,10 +68,16 @@ DECLARATIONS = (
         title="Search notes",
         description=(
             "Find notes by their words. Answers with title, permalink, dates and matching passages; "
-            "read more with read_note. An empty query with filters lists the newest first."
+            "read more with read_note."
         ),
         params=(
-            Param("query", required=True, aliases=("q", "search", "text"), is_query=True),
+            Param(
+                "query",
+                description="Words or a question; may be empty: the newest notes.",
+                required=True,
+                aliases=("q", "search", "text"),
+                is_query=True,
+            ),
             PROJECT,
             Param("page", Kind.INTEGER, default=1, minimum=1, maximum=1_000_000),
             Param(
@@ -79,7 +85,7 @@ DECLARATIONS = (
             ),
             Param("search_type", default="hybrid", choices=tuple(SearchType)),
             Param("note_types", Kind.TEXTS, description="Any of these types.", default=()),
-            Param("after_date", description="ISO date; modified later than this."),
+            Param("after_date", description="ISO date or '7d'; file modified later than this."),
             Param("tags", Kind.TEXTS, description="All of these tags.", default=()),
             Param(
                 "search_item_types",
