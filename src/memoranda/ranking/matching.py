@@ -22,8 +22,8 @@ Scores = NDArray[np.float64]
 _OWN_ITEM_GAIN = 1.5
 """How much more a term is worth in a note's own item (its title, tags and headings) than in another."""
 _OWN_NOTE_GAIN = 2.5
-"""What a term there is worth for the note, beside what all its items make of it, which ends at 4."""
-_SATURATION = 3.0
+"""What a term there is worth for the note, beside what all its items make of it, which ends at 5."""
+_SATURATION = 4.0
 _NO_IDS: Ids = np.empty(0, np.int64)
 _KIND_MASK = (1 << KIND_BITS) - 1
 

@@ -42,7 +42,7 @@ _DEGRADED = "Meaning search is not available; this is a full-text answer"
 _NO_WORDS = "The query has no word to look for; these are the newest notes."
 _PLAIN = (
     "A query of exclusions alone is read as words; beside a word to find, or a filter such as tag:work, "
-    "they leave out."
+    "they exclude notes."
 )
 _MOST_KEYS = 3
 
@@ -230,7 +230,7 @@ def _read_filters(parsed: TextQuery, *, has_span: bool) -> Iterator[str]:
     for narrowing in parsed.filters:
         for name in _filter_names(narrowing):
             value = getattr(narrowing, name)
-            yield f"{name}: {', '.join(value) if isinstance(value, tuple) else value}"
+            yield f"{_FILTER_WORDS.get(name, name)}: {', '.join(value) if isinstance(value, tuple) else value}"
     if parsed.span is not None:
         kind = "dates that come first" if parsed.is_date_preferred else "dates"
         yield _span_text(parsed.span, kind if has_span else "dates left out, as nothing has them")

@@ -64,7 +64,7 @@ def test_notes_say_how_many_of_the_terms_they_have_and_how_often() -> None:
     assert match.notes.tolist() == [1, 2, 3]
     assert match.terms.tolist() == [1, 2, 1]
     assert match.coverage.tolist() == pytest.approx([1 / 1.5, 1.0, 0.5 / 1.5])
-    one, two = (n * 4 / (n + 3) for n in (1, 2))
+    one, two = (n * 5 / (n + 4) for n in (1, 2))
     assert match.scores.tolist() == pytest.approx(
         [two + 2.5, one + 0.5 * two, 0.5 * (one + 2.5)]  # 2.5: title, tags and headings
     )
