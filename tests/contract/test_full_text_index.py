@@ -615,6 +615,12 @@ def test_a_span_back_from_now_narrows(dated: Bench) -> None:
     assert page.has_span
 
 
+def test_what_has_but_a_word_of_the_date_is_a_hit_with_a_score(dated: Bench) -> None:
+    page = dated.page("herons in March 2025")
+    assert [hit.score > 0 for hit in page.hits] == [True, True, True]
+    assert page.hits[-1].boosts["all_terms"] == 0.01
+
+
 def test_a_date_alone_lists_the_notes_with_such_items(dated: Bench) -> None:
     for query in ("March 2025", "last year"):
         assert dated.find(query, item_types=(ItemType.SECTION,))[-1] in {"a.md", "b.md"}, query

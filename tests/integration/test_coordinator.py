@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from loguru import logger
 
+from memoranda.errors import DatabaseDamaged, DatabaseProblem
 from memoranda.files.clock import SystemClock
 from memoranda.services.reading import read_note
 from memoranda.sync.coordinator import SyncCoordinator
@@ -65,3 +67,21 @@ async def test_so_does_an_exception_that_nobody_foresaw(index, checks, monkeypat
         await coordinator.sync_now()
     assert checks.asked == [True]
     await coordinator.stop()
+
+
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [(DatabaseDamaged("memory.db is gone"), "WARNING"), (DatabaseProblem("full"), "ERROR")],
+)
+async def test_an_index_that_is_opened_anew_is_no_error(index, checks, monkeypatch, error, level):
+    async def fail(**how):
+        raise error
+
+    monkeypatch.setattr(index.sync, "full_sync", fail)
+    coordinator = SyncCoordinator("main", index.sync, checks, SystemClock())
+    levels = []
+    sink = logger.add(lambda message: levels.append(message.record["level"].name))
+    with pytest.raises(DatabaseProblem):
+        await coordinator.sync_now()
+    logger.remove(sink)
+    assert levels == [level]

@@ -113,7 +113,8 @@ class Home:
     def assert_nothing_bad_was_logged(self) -> None:
         """No error, no trace of an exception, and no database that was locked."""
         bad = ("Traceback", "ERROR", "CRITICAL", "database is locked", "No such file")
-        assert [line for line in self.logged().splitlines() if any(b in line for b in bad)] == []
+        said = [line for line in self.logged().splitlines() if any(b in line for b in bad)]
+        assert said == [], "\n".join(said)
         for server in self.servers:
             assert server.lines_that_are_no_json_rpc == []
 

@@ -23,6 +23,7 @@ _CANDIDATES = 80
 _PROMISE_SHARE = 0.1
 _FEW_TERMS = 3
 _FEW_POWER = 2.0
+_LEAST_SHARE = 0.01
 _TITLE_SHARE = 1.5
 _STEP = 1 << KIND_BITS
 
@@ -187,8 +188,10 @@ def _completeness(notes: NoteMatches, terms: int) -> Scores:
     Who types two words means both, and the rarer one more; a question has words that no answer needs.
     """
     if terms <= _FEW_TERMS:
-        return ((notes.terms / terms + notes.coverage) / 2) ** _FEW_POWER
-    return np.sqrt(notes.coverage)
+        share = ((notes.terms / terms + notes.coverage) / 2) ** _FEW_POWER
+    else:
+        share = np.sqrt(notes.coverage)
+    return np.maximum(share, _LEAST_SHARE)  # of what has but words of the date
 
 
 def _parents(own: Mapping[int, float]) -> dict[int, float]:

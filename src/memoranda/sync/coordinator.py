@@ -16,7 +16,7 @@ from functools import partial
 
 from loguru import logger
 
-from memoranda.errors import MemorandaError, NotReady
+from memoranda.errors import DatabaseDamaged, MemorandaError, NotReady
 from memoranda.model.live import LeaderState, WatchPlan
 from memoranda.model.sync import FailureKind, Progress, SyncPhase, SyncReport, SyncState
 from memoranda.ports import Clock, ProgressSink
@@ -309,7 +309,9 @@ class SyncCoordinator:
                 self.reported(report)
             case MemorandaError() as error:
                 if self._state.last_error != error.message:
-                    logger.error("Project {} cannot be synced: {}", self._name, error.message)
+                    # An index that is lost is opened anew by itself.
+                    level = "WARNING" if isinstance(error, DatabaseDamaged) else "ERROR"
+                    logger.log(level, "Project {} cannot be synced: {}", self._name, error.message)
                 self._fail(error.message)
             case error:
                 logger.opt(exception=error).error("Project {}: the sync failed", self._name)
