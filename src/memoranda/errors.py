@@ -23,6 +23,7 @@
     └── DatabaseProblem            the index database failed
         ├── DatabaseBusy           another process holds it
         └── DatabaseDamaged        it is not ours, newer, or corrupt
+            └── DatabaseLost       deleted or replaced while it was in use
 
 An error is a value: fields for programs, a message that names the thing, and a hint that says what
 to do next. Front ends map types and `code` (the codes of the tool contract); nobody reads messages.
@@ -384,6 +385,10 @@ class DatabaseBusy(DatabaseProblem):
 
 class DatabaseDamaged(DatabaseProblem):
     """The database is foreign, newer than this program, or corrupt: it is set aside and rebuilt."""
+
+
+class DatabaseLost(DatabaseDamaged):
+    """The database was deleted or replaced while it was in use: another one is opened, and nothing is set aside."""
 
 
 INDEX_TROUBLE = (DatabaseProblem, DiskFull)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from loguru import logger
 
-from memoranda.errors import DatabaseDamaged, DatabaseProblem
+from memoranda.errors import DatabaseDamaged, DatabaseLost, DatabaseProblem
 from memoranda.files.clock import SystemClock
 from memoranda.services.reading import read_note
 from memoranda.sync.coordinator import SyncCoordinator
@@ -71,7 +71,7 @@ async def test_so_does_an_exception_that_nobody_foresaw(index, checks, monkeypat
 
 @pytest.mark.parametrize(
     ("error", "level"),
-    [(DatabaseDamaged("memory.db is gone"), "WARNING"), (DatabaseProblem("full"), "ERROR")],
+    [(DatabaseLost("it is gone"), "WARNING"), (DatabaseDamaged("malformed"), "ERROR")],
 )
 async def test_an_index_that_is_opened_anew_is_no_error(index, checks, monkeypatch, error, level):
     async def fail(**how):

@@ -29,6 +29,7 @@ from memoranda.db.migrate import State, read_state
 from memoranda.errors import (
     DatabaseBusy,
     DatabaseDamaged,
+    DatabaseLost,
     DatabaseProblem,
     DiskFull,
     MemorandaError,
@@ -94,7 +95,7 @@ def open_engine(
     def require_own_file() -> None:
         if (found := _require_inode(path)) not in own:
             if own:
-                raise DatabaseDamaged(
+                raise DatabaseLost(
                     f"{path} was replaced by another file while it was in use",
                     hint="Repeat the call: the index is opened anew and brought up to date.",
                 )
@@ -257,7 +258,7 @@ def _require_inode(path: Path) -> Inode:
     try:
         found = path.stat()
     except FileNotFoundError as error:
-        raise DatabaseDamaged(
+        raise DatabaseLost(
             f"{path} is gone", hint="The notes are not concerned; the index is rebuilt from them."
         ) from error
     except OSError as error:

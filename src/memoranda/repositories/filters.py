@@ -90,14 +90,6 @@ def allowed(
     return np.sort(np.fromstring(ids, np.int64, sep=",")) if ids else np.empty(0, np.int64)
 
 
-def conditions(filters: SearchFilters) -> list[ColumnElement[bool]]:
-    """What a note must fulfil, to be joined by AND; empty if no filter on notes is set.
-
-    `sql_values.register` must have been called on the connection.
-    """
-    return list(chain(*_by_index(filters)))
-
-
 def in_span(span: DateSpan) -> ColumnElement[bool]:
     """Whether a note was created or modified in the span. Rows hold whole seconds."""
     start = _naive(span.start).replace(microsecond=0)

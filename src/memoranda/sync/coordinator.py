@@ -16,7 +16,7 @@ from functools import partial
 
 from loguru import logger
 
-from memoranda.errors import DatabaseDamaged, MemorandaError, NotReady
+from memoranda.errors import DatabaseLost, MemorandaError, NotReady
 from memoranda.model.live import LeaderState, WatchPlan
 from memoranda.model.sync import FailureKind, Progress, SyncPhase, SyncReport, SyncState
 from memoranda.ports import Clock, ProgressSink
@@ -310,7 +310,7 @@ class SyncCoordinator:
             case MemorandaError() as error:
                 if self._state.last_error != error.message:
                     # An index that is lost is opened anew by itself.
-                    level = "WARNING" if isinstance(error, DatabaseDamaged) else "ERROR"
+                    level = "WARNING" if isinstance(error, DatabaseLost) else "ERROR"
                     logger.log(level, "Project {} cannot be synced: {}", self._name, error.message)
                 self._fail(error.message)
             case error:
