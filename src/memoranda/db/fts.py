@@ -53,3 +53,9 @@ CREATE = (
 
 CHECK = f"INSERT INTO {TABLE}({TABLE}) VALUES ('integrity-check')"  # noqa: S608
 """Fails with SQLITE_CORRUPT when the index and the stored text differ; changes nothing."""
+
+ANOTHER_PROJECT = "SELECT 1 FROM project WHERE id <> ? LIMIT 1"
+"""Whether rows of other projects may be there; else no row need be asked whose it is."""
+
+OF_PROJECT = " AND rowid >> 24 IN (SELECT id FROM entity WHERE project_id = {:d})"
+"""Keeps the rows of one project."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DatabaseError
 
+from memoranda.db import fts
 from memoranda.model.item_key import KINDS, item_key, key_range
 from memoranda.ports import IndexedNote, StoredItem
 from memoranda.repositories.store import as_json
@@ -35,8 +36,6 @@ _INSERT = """
 """
 """What is empty is NULL; made so here, since the driver takes ten times longer over a None."""
 _KEYS = "SELECT group_concat(rowid) FROM search_index WHERE search_index MATCH ?"
-_OF_PROJECT = " AND rowid >> 24 IN (SELECT id FROM entity WHERE project_id = {id:d})"
-_ANOTHER_PROJECT = "SELECT 1 FROM project WHERE id <> ? LIMIT 1"
 _ITEMS = """
     SELECT rowid, content, heading_path, start_line, end_line, title, tags, headings
     FROM search_index WHERE rowid IN (SELECT value FROM json_each(?)) ORDER BY rowid
@@ -89,7 +88,7 @@ class SqliteFullTextIndex:
         if not expression:
             return np.empty(0, np.int64)
         # One text of all keys costs a third of fifty thousand rows.
-        sql = _KEYS if self._is_alone(conn) else _KEYS + _OF_PROJECT.format(id=self._project_id)
+        sql = _KEYS if self._is_alone(conn) else _KEYS + fts.OF_PROJECT.format(self._project_id)
         [(keys,)] = self._raw(conn, sql, expression)
         return np.fromstring(keys or "", np.int64, sep=",")
 
@@ -142,7 +141,7 @@ class SqliteFullTextIndex:
         return True
 
     def _is_alone(self, conn: Connection) -> bool:
-        return not self._raw(conn, _ANOTHER_PROJECT, self._project_id)
+        return not self._raw(conn, fts.ANOTHER_PROJECT, self._project_id)
 
     def _raw(self, conn: Connection, sql: str, *parameters: object) -> list[Any]:
         """Rows as the driver gives them; row objects would cost more than the search."""

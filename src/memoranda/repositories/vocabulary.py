@@ -15,6 +15,7 @@ from typing import Final
 
 from sqlalchemy.engine import Connection
 
+from memoranda.db import fts
 from memoranda.text.analysis import token, written_words
 from memoranda.text.spelling import NearWord, Speller, allowed_edits, best
 
@@ -24,8 +25,6 @@ _CREATE: Final = """
 """
 _FROM: Final = "SELECT term FROM temp.search_vocabulary WHERE term >= ? LIMIT 1"
 _HAVING: Final = "FROM search_index WHERE search_index MATCH ?"
-_OF_PROJECT: Final = " AND rowid >> 24 IN (SELECT id FROM entity WHERE project_id = {:d})"
-_ANOTHER_PROJECT: Final = "SELECT 1 FROM project WHERE id <> ? LIMIT 1"
 _WRITTEN: Final = '{{title content tags headings}}: "{}"'
 """Where words stand as they are written: no stem is suggested."""
 _MANY: Final = 1_000
@@ -55,8 +54,8 @@ def similar_words(
         return []
     driver.execute(_CREATE)
     having = _HAVING
-    if driver.execute(_ANOTHER_PROJECT, (project_id,)).fetchone():
-        having += _OF_PROJECT.format(project_id)
+    if driver.execute(fts.ANOTHER_PROJECT, (project_id,)).fetchone():
+        having += fts.OF_PROJECT.format(project_id)
     jumps = iter(range(_MOST_JUMPS))
     spellers = [Speller(word, 1, is_start_fixed=fixed) for fixed in (True, False)]
     if edits > 1:
