@@ -19,6 +19,7 @@
     ├── FileProblem                reading or writing a file failed
     │   ├── RootMissing            the project's folder is not there
     │   └── DiskFull               no space left
+    ├── EmbeddingProblem           turning text into vectors failed
     ├── ConfigProblem              the configuration cannot be used
     └── DatabaseProblem            the index database failed
         ├── DatabaseBusy           another process holds it
@@ -354,6 +355,20 @@ class DiskFull(FileProblem):
             f"The disk is full: {path} was not changed",
             hint="Free some space and repeat the call.",
         )
+
+
+class EmbeddingProblem(MemorandaError):
+    """Turning text into vectors failed; texts are searched by their words meanwhile.
+
+    Attributes:
+        is_lasting: trying again changes nothing until a person does something (a key, a file, a package).
+    """
+
+    code = "EMBEDDING_FAILED"
+
+    def __init__(self, message: str, *, is_lasting: bool = False, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.is_lasting = is_lasting
 
 
 class ConfigProblem(MemorandaError):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from memoranda.model.embedding import Chunk, EmbeddingProgress, EmbeddingSpace
 from memoranda.model.search import ItemType
 from memoranda.model.search_log import SearchRecord
 from memoranda.model.sync import Progress
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Keys = NDArray[np.int64]
+    Vectors = NDArray[np.float32]
 
 
 class Clock(Protocol):
@@ -35,6 +37,34 @@ class SearchLog(Protocol):
 
     def record(self, record: SearchRecord, /) -> None:
         """Remember one search. Never raises; may wait for a disk, and is called from several threads."""
+        ...
+
+
+class EmbeddingProvider(Protocol):
+    """Turns text into vectors of one space (spec 5.3). Production: the modules of `embeddings`.
+
+    Vectors are float32 of unit length, shape (dimensions,) or (n, dimensions), in the order of the texts; a
+    text in which the model knows nothing is all zeros, which is similar to nothing. Safe to call from
+    several tasks at once; what takes the CPU runs in a thread.
+
+    Raises (both methods): EmbeddingProblem: the provider failed; `is_lasting` says whether to try again.
+    """
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """The space of its vectors; never changes."""
+        ...
+
+    async def embed_query(self, text: str, /) -> Vectors:
+        """The vector of a question."""
+        ...
+
+    async def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """The vectors of texts to be found; of any number, none for none."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of what it holds; idempotent."""
         ...
 
 
@@ -162,4 +192,101 @@ class FullTextIndex(Protocol):
 
     def check(self, conn: Any) -> bool:
         """Whether the index structure is intact."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PendingNote:
+    """A note whose vectors are not of its present text. `checksum`: of the bytes that `chunks` are of."""
+
+    entity_id: int
+    checksum: str
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NearItems:
+    """Items by similarity. Shape (n,) each.
+
+    Attributes:
+        keys: item keys, each once.
+        similarities: cosine of the item's nearest part, -1..1, exact; descending.
+    """
+
+    keys: Keys
+    similarities: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk as the index holds it, with its vector, shape (dimensions,)."""
+
+    chunk: Chunk
+    vector: Vectors
+
+
+class VectorIndex(Protocol):
+    """Vectors of a project's chunks inside the caller's transaction, bound to one project.
+
+    `space` is `EmbeddingSpace.name`. Vectors of other spaces are not seen. A note that changed since its
+    vectors were made has none (its item keys may mean other items by now) until `replace` is called for it.
+    Filters are applied before anything is counted or cut off.
+    """
+
+    def pending(self, conn: Any, space: str, limit: int) -> Sequence[PendingNote]:
+        """Notes that have no vectors of their present text, with their chunks; the last modified first."""
+        ...
+
+    def known(self, conn: Any, space: str, content_keys: Iterable[bytes]) -> frozenset[bytes]:
+        """Which of the texts have a vector anywhere in the project."""
+        ...
+
+    def replace(
+        self, conn: Any, space: str, notes: Sequence[PendingNote], vectors: Mapping[bytes, Vectors]
+    ) -> None:
+        """Make the chunks of these notes and their vectors those of the space.
+
+        `vectors`: by content key, of the chunks that are not `known`. A note that is gone, or changed since
+        `pending`, is left out, and so is one with a chunk that has a vector nowhere: they stay pending.
+        """
+        ...
+
+    def progress(self, conn: Any, space: str) -> EmbeddingProgress:
+        """How far the vectors of the project are; milliseconds, whatever the size."""
+        ...
+
+    def retire_others(self, conn: Any, space: str) -> int:
+        """Remove all vectors of other spaces; returns how many."""
+        ...
+
+    def nearest(
+        self,
+        conn: Any,
+        space: str,
+        query: Vectors,
+        most: int,
+        *,
+        least: float = -1.0,
+        among: Keys | None = None,
+        kinds: Sequence[int] | None = None,
+    ) -> NearItems:
+        """The items nearest to a vector.
+
+        Args:
+            conn: the transaction.
+            space: of the query.
+            query: unit length, shape (dimensions,); of zeros: nothing is near.
+            most: at most so many items.
+            least: only similarities of at least that.
+            among: ids of the notes allowed, ascending; None: all.
+            kinds: of items (`model.item_key.KINDS`); None: all.
+        """
+        ...
+
+    def similarities(self, conn: Any, space: str, query: Vectors, keys: Keys) -> Vectors:
+        """Cosine of each of these items, in their order; 0 for one without a vector."""
+        ...
+
+    def sample(self, conn: Any, space: str, most: int) -> Sequence[StoredChunk]:
+        """Chunks spread evenly over the project, the same ones until it changes."""
         ...

@@ -27,6 +27,15 @@ class ItemType(StrEnum):
     RELATION = "relation"
 
 
+class Confidence(StrEnum):
+    """How likely a hit is what was asked for: where it lies between what fits and nonsense in this project."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+    NONE = "none"
+
+
 class MetadataOperator(StrEnum):
     """How a metadata value is compared; the names are what a caller writes."""
 
@@ -177,6 +186,7 @@ class Hit:
     item_type: ItemType
     passages: tuple[Passage, ...]
     explanation: Explanation | None = None
+    confidence: Confidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
