@@ -124,8 +124,6 @@ _MEANINGS = {
     "read_note start_line": "First line wanted; left out: the first.",
     "read_note end_line": "Last line wanted, inclusive; left out: the last.",
     "read_note max_chars": "Characters of text at most; a longer note is cut at the end of a line.",
-    "search_notes search_type": "How to search, see [search types](#search-types).",
-    "search_notes min_similarity": "How near in meaning a hit must be; without effect in this release.",
     "write_note tags": "Tags for the header.",
     "write_note overwrite": "Whether to replace a file that is there.",
     "page": "Which page, counted from 1.",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import tempfile
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -43,6 +44,7 @@ __all__ = [
     "config_file",
     "configured_projects",
     "database_path",
+    "endpoint_key",
     "ensure_private_folder",
     "environment_variables",
     "find_project",
@@ -50,6 +52,7 @@ __all__ = [
     "load_settings",
     "lock_folder",
     "log_file",
+    "model_caches",
     "project_permalink",
     "search_log_file",
 ]
@@ -57,6 +60,8 @@ __all__ = [
 HISTORY_FOLDER = "history"
 SEARCH_LOG = "searches.jsonl"
 _DIR_VARIABLE = "BASIC_MEMORY_CONFIG_DIR"
+_KEY_VARIABLE = "BASIC_MEMORY_SEMANTIC_API_KEY"
+_OPENAI_HOST = "api.openai.com"
 _JSON_HINTS = {
     "projects": 'Write for example {"main": {"path": "/home/me/notes"}}.',
     "search_languages": 'Write for example ["english", "german"].',
@@ -119,11 +124,41 @@ def search_log_file(project: Project) -> Path:
     return config_dir() / project.permalink / SEARCH_LOG
 
 
+def model_caches() -> tuple[Path, ...]:
+    """The folders in which downloaded embedding models may be; nothing is made. Ours is the first.
+
+    The other is the one of the library fastembed: `FASTEMBED_CACHE_PATH`, else a folder below the system's
+    folder for temporary files if it belongs to this user, since others may write there.
+    """
+    ours = config_dir() / ".models"  # no project's folder has such a name
+    if given := os.environ.get("FASTEMBED_CACHE_PATH", "").strip():
+        return ours, Path(given).expanduser()
+    shared = Path(tempfile.gettempdir()) / "fastembed_cache"
+    try:
+        is_own = shared.lstat().st_uid == os.getuid()
+    except OSError:
+        is_own = False
+    return (ours, shared) if is_own else (ours,)
+
+
+def endpoint_key(host: str) -> str:
+    """The key that the environment has for an embedding endpoint, "" when it has none.
+
+    OPENAI_API_KEY is for OpenAI's own host alone: no other one is told it.
+    """
+    key = os.environ.get(_KEY_VARIABLE, "")
+    if not key.strip() and host == _OPENAI_HOST:
+        key = os.environ.get("OPENAI_API_KEY", "")
+    return key.strip()
+
+
 def environment_variables() -> tuple[str, ...]:
-    """The names of all variables with our prefix but the one of the folder, known ones or not."""
+    """The names of all variables with our prefix but those of the folder and the key, known ones or not."""
     prefix = _DIR_VARIABLE.removesuffix("CONFIG_DIR")
     names = (name for name in os.environ if name.upper().startswith(prefix))
-    return tuple(sorted(name for name in names if name.upper() != _DIR_VARIABLE))
+    return tuple(
+        sorted(name for name in names if name.upper() not in {_DIR_VARIABLE, _KEY_VARIABLE})
+    )
 
 
 def load_settings() -> Settings:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from loguru import logger
 
-from memoranda.config import config_file, database_path
+from memoranda.config import config_file, database_path, model_caches
+from memoranda.embeddings.choice import ProviderChoice, Sources
+from memoranda.embeddings.plan import embedding_plan
 from memoranda.errors import ConfigProblem, MemorandaError, ProjectConflict
 from memoranda.files.clock import SystemClock
 from memoranda.model.history import HistoryLimits
@@ -24,6 +26,7 @@ from memoranda.model.views import ProjectInfo
 from memoranda.ports import Clock
 from memoranda.services.projects import ProjectService
 from memoranda.services.registry import ProjectRegistry
+from memoranda.services.search import MeaningLimits
 from memoranda.workspace import Workspace, is_usable, join, size_of
 
 if TYPE_CHECKING:
@@ -34,18 +37,25 @@ KEEP_S = 2.0
 
 
 class Container:
-    """All parts of one process. Open it with `Container.open`, close it with `aclose`."""
+    """All parts of one process. Open it with `Container.open`, close it with `aclose`.
 
-    def __init__(self, registry: ProjectRegistry, clock: Clock) -> None:
+    Attributes:
+        choice: the embedding provider; not started by `open`.
+    """
+
+    def __init__(self, registry: ProjectRegistry, clock: Clock, choice: ProviderChoice) -> None:
         self._registry = registry
         self._clock = clock
+        self.choice = choice
         self._workspaces: dict[str, Workspace] = {}
         self._opening = asyncio.Lock()
         self._troubles: dict[str, str] = {}
         self.project_service = ProjectService(registry, self._describe)
 
     @classmethod
-    async def open(cls, settings: Settings, *, clock: Clock | None = None) -> Container:
+    async def open(
+        cls, settings: Settings, *, clock: Clock | None = None, sources: Sources | None = None
+    ) -> Container:
         """Join the parts; touches no database yet.
 
         Raises:
@@ -57,8 +67,10 @@ class Container:
                 f"The database backend {settings.database_backend!r} is not supported yet",
                 hint='Set database_backend to "sqlite".',
             )
-        logger.debug("Embedding provider: none in this version; searches are full-text")
-        return cls(ProjectRegistry(settings, config_file()), clock or SystemClock())
+        choice = ProviderChoice(
+            embedding_plan(settings), model_caches(), sources=sources or Sources()
+        )
+        return cls(ProjectRegistry(settings, config_file()), clock or SystemClock(), choice)
 
     @property
     def settings(self) -> Settings:
@@ -114,6 +126,8 @@ class Container:
                 languages=tuple(self.settings.search_languages),
                 half_life_days=self.settings.search_half_life,
                 is_recording=self.settings.search_log,
+                source=self.choice,
+                limits_of_meaning=_limits_of_meaning(self.settings),
             )
             self._workspaces[project.permalink] = workspace
             return workspace
@@ -133,6 +147,7 @@ class Container:
             only: the permalink of the one project to keep; None: all.
             opened: told each workspace before it is started, and again and again.
         """
+        self.choice.start()
         projects, read_at = self.projects(), self._clock.monotonic()
         while True:
             await self._close_all_but(projects)
@@ -177,6 +192,7 @@ class Container:
         workspaces, self._workspaces = list(self._workspaces.values()), {}
         for workspace in workspaces:
             await workspace.aclose()
+        await self.choice.aclose()
 
     async def _describe(self, project: Project) -> ProjectInfo:
         if not project.is_active:
@@ -189,4 +205,12 @@ class Container:
 def _plan(settings: Settings) -> WatchPlan:
     return WatchPlan(
         WatchMode(settings.watch_mode), settings.sync_delay / 1000, settings.reconcile_interval
+    )
+
+
+def _limits_of_meaning(settings: Settings) -> MeaningLimits:
+    """A similarity counts only when it was given: each model has its own."""
+    given = "semantic_min_similarity" in settings.model_fields_set
+    return MeaningLimits(
+        settings.semantic_vector_k, settings.semantic_min_similarity if given else None
     )

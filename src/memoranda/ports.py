@@ -197,7 +197,7 @@ class FullTextIndex(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PendingNote:
-    """A note whose vectors are not of its present text. `checksum`: of the bytes that `chunks` are of."""
+    """A note whose vectors are not of its present text. `checksum`: of what `chunks` are of; opaque."""
 
     entity_id: int
     checksum: str

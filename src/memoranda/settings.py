@@ -6,7 +6,10 @@ first loaded: building the classes costs more than a whole `memoranda --help` ma
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_settings import (
@@ -49,11 +52,19 @@ class Settings(BaseSettings):
         default_project: the project of a call that names none; it must exist.
         database_backend: where the index is: "sqlite" or "postgres".
         database_url: how to reach PostgreSQL.
-        semantic_search_enabled: whether to search by meaning as well as by words.
-        semantic_embedding_provider: what turns text into vectors: "fastembed" or "openai".
-        semantic_embedding_model: the model's name, as the provider knows it.
+        semantic_search_enabled: whether to search by meaning as well as by words; not given: yes.
+        semantic_embedding_provider: what turns text into vectors: "static" (comes with the program), "fastembed"
+            or "openai"; not given: fastembed if it works, else static.
+        semantic_embedding_model: the model's name, as the provider knows it; not given: the provider's own.
+        semantic_model_path: a folder with the files of a model for fastembed.
+        semantic_pooling: how that model's token vectors become one, "mean" or "cls"; not given: its files say.
+        semantic_allow_download: whether fastembed may download the files of its model.
+        semantic_base_url: the endpoint for the provider openai; not given: OpenAI's.
+        semantic_dimensions: how many numbers a vector must have; not given: what the model gives.
+        semantic_batch_size: the most texts in one request to the endpoint.
         semantic_vector_k: how many of the nearest passages to ask for, at least 1.
-        semantic_min_similarity: how near a passage must be, from 0 (anything) to 1 (the same).
+        semantic_min_similarity: how near a passage must be, from 0 (anything) to 1 (the same); not given: what
+            suits the model.
         sync_delay: milliseconds without a change before changed files are indexed.
         watch_project_reload_interval: seconds until a server reads the configuration again although it looks unchanged.
         watch_mode: how changes are noticed: "auto", "events", "polling" (network drives) or "off".
@@ -83,6 +94,12 @@ class Settings(BaseSettings):
     semantic_search_enabled: bool = False
     semantic_embedding_provider: str = "fastembed"
     semantic_embedding_model: str = "bge-small-en-v1.5"
+    semantic_model_path: str | None = None
+    semantic_pooling: Literal["mean", "cls"] | None = None
+    semantic_allow_download: bool = False
+    semantic_base_url: str | None = None
+    semantic_dimensions: int | None = Field(default=None, ge=1, le=65_536)
+    semantic_batch_size: int = Field(default=64, ge=1, le=2048)
     semantic_vector_k: int = Field(default=100, ge=1)
     semantic_min_similarity: float = Field(default=0.55, ge=0.0, le=1.0)
     sync_delay: int = Field(default=1000, ge=0)
@@ -131,6 +148,34 @@ class Settings(BaseSettings):
                 "(Chinese, Japanese, Korean and Thai need none)"
             )
         return names
+
+    @field_validator("semantic_model_path")
+    @classmethod
+    def _absolute_folder(cls, value: str | None) -> str | None:
+        if value is None or not value.strip():
+            return None
+        path = Path(value.strip())
+        with contextlib.suppress(RuntimeError):  # no such user: it is not absolute then
+            path = path.expanduser()
+        if not path.is_absolute():
+            raise ValueError("must be an absolute path")
+        return str(path)
+
+    @field_validator("semantic_base_url")
+    @classmethod
+    def _plain_address(cls, value: str | None) -> str | None:
+        """A key in an address would be shown and logged; where it is refused, it is not repeated."""
+        if value is None or not value.strip():
+            return None
+        parts = urlsplit(value.strip())
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("must start with http:// or https:// and name a host")
+        if parts.username is not None or parts.query or parts.fragment:
+            raise ValueError(
+                "must have no user, password, query or fragment (a key belongs into "
+                "BASIC_MEMORY_SEMANTIC_API_KEY)"
+            )
+        return urlunsplit(parts).rstrip("/")
 
     @field_validator("log_level")
     @classmethod

@@ -40,16 +40,20 @@ from memoranda.repositories.project import (
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.store import Store, Tx
+from memoranda.repositories.vectors import SqliteVectorIndex
 from memoranda.services.browse import BrowseService
+from memoranda.services.calibration import CalibrationService
 from memoranda.services.context import ContextService
 from memoranda.services.entity import EntityService
 from memoranda.services.link_resolver import LinkResolver
+from memoranda.services.meaning import NO_PROVIDER, MeaningService, ProviderSource
 from memoranda.services.notes import NoteService
 from memoranda.services.reading import read_note
-from memoranda.services.search import SearchService
+from memoranda.services.search import USUAL_LIMITS, MeaningLimits, SearchService
 from memoranda.services.search_recording import SearchRecorder
 from memoranda.sync.breaker import is_tripped
 from memoranda.sync.coordinator import SyncCoordinator
+from memoranda.sync.embed_backfill import EmbedBackfill
 from memoranda.sync.integrity import LAST_CHECK, PERIOD, PERIOD_WITH_LOG, IntegrityCheck
 from memoranda.sync.lease import Lease
 from memoranda.sync.memory import HOLD, hold_of
@@ -87,6 +91,8 @@ class Workspace:
     links: LinkResolver
     sync: SyncService
     coordinator: SyncCoordinator
+    backfill: EmbedBackfill
+    source: ProviderSource
     integrity: IntegrityCheck
     history: HistoryStore
     notice: str = ""
@@ -120,6 +126,8 @@ class Workspace:
             missing_reason=hold.reason if hold else "",
             last_check=_time(look.facts.get(LAST_CHECK)),
             leader=self.coordinator.leader,
+            embedding=await self.coordinator.embedding(),
+            provider=self.source.state,
         )
 
     async def aclose(self) -> None:
@@ -151,6 +159,8 @@ def join(
     languages: Languages = ENGLISH,
     half_life_days: int = 0,
     is_recording: bool = True,
+    source: ProviderSource = NO_PROVIDER,
+    limits_of_meaning: MeaningLimits = USUAL_LIMITS,
 ) -> Workspace:
     """Prepare the database and build the parts; touches the disk, so call it in a thread.
 
@@ -163,6 +173,8 @@ def join(
         languages: those of the notes.
         half_life_days: after how many a note counts half in a search; 0: age does not count.
         is_recording: searches go to the project's search log.
+        source: of the embedding provider.
+        limits_of_meaning: how much is found by its meaning.
     """
     database = database_path(project)
     has_log = bool(_size(_log(database)))
@@ -204,6 +216,8 @@ def join(
         languages=languages,
         half_life_days=half_life_days,
         search_log=SearchLogFile(search_log_file(project)) if is_recording else None,
+        source=source,
+        limits_of_meaning=limits_of_meaning,
     )
     return replace(workspace, opened=identify(database))
 
@@ -231,6 +245,8 @@ def assemble(
     languages: Languages = ENGLISH,
     half_life_days: int = 0,
     search_log: SearchLog | None = None,
+    source: ProviderSource = NO_PROVIDER,
+    limits_of_meaning: MeaningLimits = USUAL_LIMITS,
 ) -> Workspace:
     """Build the parts of a project over an open database; `read` lets tests inject faults."""
     store = Store(engine, project_id, clock)
@@ -246,6 +262,15 @@ def assemble(
     )
     check = partial(full_check, engine)
     integrity = IntegrityCheck(project.name, store, check, clock, period=check_every)
+    vectors = SqliteVectorIndex(project_id)
+    backfill = EmbedBackfill(
+        project.name,
+        store,
+        vectors,
+        lambda: source.provider,
+        clock,
+        finished=CalibrationService(store, vectors).calibrate_if_due,
+    )
     return Workspace(
         project=project,
         database=database,
@@ -260,6 +285,9 @@ def assemble(
             languages,
             half_life_days=half_life_days,
             recorder=SearchRecorder(search_log, clock) if search_log is not None else None,
+            meaning=MeaningService(source, clock),
+            vectors=vectors,
+            limits=limits_of_meaning,
         ),
         context=ContextService(store, notes),
         browse=BrowseService(store, files),
@@ -273,7 +301,10 @@ def assemble(
             lease=lease,
             plan=plan,
             tidy=partial(_tidy, history, files),
+            backfill=backfill,
         ),
+        backfill=backfill,
+        source=source,
         integrity=integrity,
         history=history,
         notice=notice,

@@ -11,8 +11,13 @@ from memoranda.ports import ProgressSink
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[ProgressSink | None]:
-    """A sink that draws a bar once there is something to do; None when stderr is not a terminal."""
+def progress_bar(label: str, unit: str = "files") -> Iterator[ProgressSink | None]:
+    """A sink that draws a bar once there is something to do; None when stderr is not a terminal.
+
+    Args:
+        label: before the bar.
+        unit: what is counted.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -31,7 +36,7 @@ def progress_bar(label: str) -> Iterator[ProgressSink | None]:
         task = bar.add_task(label, total=None, rate="", visible=False)
 
         def show(progress: Progress) -> None:
-            rate = f"{progress.files_per_s:,.0f} files/s" if progress.files_per_s else ""
+            rate = f"{progress.files_per_s:,.0f} {unit}/s" if progress.files_per_s else ""
             bar.update(
                 task,
                 completed=progress.done,

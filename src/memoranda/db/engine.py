@@ -167,6 +167,11 @@ def begin_write(engine: Engine) -> Iterator[Connection]:
             yield conn
 
 
+def is_writing(conn: Connection) -> bool:
+    """Whether the transaction is one that may write (`begin_write`)."""
+    return bool(conn.get_execution_options().get(_WRITE, False))
+
+
 def translate(error: DBAPIError, *, database: str = "the index database") -> MemorandaError:
     """What an error of the database means for the caller.
 

@@ -31,7 +31,7 @@ from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem, Dis
 APPLICATION_ID = 0x4D6D7264
 """Marks a SQLite file as ours ("Mmrd")."""
 
-HEAD = "0004"
+HEAD = "0005"
 """The newest revision in `migrations/versions`; as a number it is the database's user_version."""
 
 TABLES = frozenset(
@@ -47,6 +47,7 @@ TABLES = frozenset(
         "relation",
         "search_vector_chunks",
         "search_vector_embeddings",
+        "search_vector_notes",
         fts.TABLE,
         *fts.SHADOW_TABLES,
     }

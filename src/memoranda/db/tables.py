@@ -4,8 +4,10 @@ Columns of the spec come first and keep their names and types; own columns follo
 `link` holds every occurrence of a link; `relation` is derived from it (architecture row 17).
 `note_name` holds every name a link may use; `index_meta` small facts about the index itself.
 
+`search_vector_notes` says which notes have their vectors.
+
 The FTS5 table is made by the migration, for SQLite alone (`repositories.search_sqlite` owns its
-columns); the vector tables are the spec's.
+columns).
 """
 
 from __future__ import annotations
@@ -121,6 +123,17 @@ Index(
     entity.c.entity_metadata,
     entity.c.note_created,
     entity.c.note_modified,
+)
+# By which is seen that the vectors of a note are of its present text (`repositories.vectors`): by id, without
+# the row, whose checksum lies behind the text of the note.
+Index(
+    "ix_entity_version",
+    entity.c.id,
+    entity.c.project_id,
+    entity.c.checksum,
+    entity.c.title,
+    entity.c.updated_at,
+    entity.c.mtime_ns,
 )
 
 observation = Table(
@@ -278,24 +291,25 @@ search_vector_chunks = Table(
     "search_vector_chunks",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column(
-        "entity_id",
-        Integer,
-        ForeignKey("entity.id", ondelete="CASCADE"),
-        nullable=False,
-        index=True,
-    ),
+    Column("entity_id", Integer, ForeignKey("entity.id", ondelete="CASCADE"), nullable=False),
     Column("chunk_text", Text, nullable=False),
     Column("chunk_index", Integer, nullable=False),
     Column("project_id", Integer, ForeignKey("project.id")),
     Column("created_at", TIME),
     Column("updated_at", TIME),
+    # own
+    Column("item_key", BigInteger, nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("content_key", LargeBinary, nullable=False),
+    Index("ix_search_vector_chunks_item", "entity_id", "item_key"),
+    Index("ix_search_vector_chunks_content", "project_id", "content_key"),
 )
 
+# Ids are never used twice: caches know vectors by them (`repositories.vector_scan`).
 search_vector_embeddings = Table(
     "search_vector_embeddings",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Integer, primary_key=True, autoincrement=True),
     Column(
         "chunk_id",
         Integer,
@@ -307,4 +321,26 @@ search_vector_embeddings = Table(
     Column("dimensions", Integer, nullable=False),
     Column("model", Text, nullable=False),
     Column("created_at", TIME),
+    sqlite_autoincrement=True,
+)
+
+# own: of which text of a note its chunks are, and in which space all of them have vectors. `checksum`,
+# `title` and `indexed_at` are those of the entity row then (`updated_at`): a title may come from the path,
+# and another version of the index may make other items of the same bytes.
+search_vector_notes = Table(
+    "search_vector_notes",
+    metadata,
+    Column(
+        "entity_id",
+        Integer,
+        ForeignKey("entity.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
+    Column("space", Text, nullable=False),
+    Column("checksum", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("indexed_at", TIME, nullable=False),
+    Column("vectors", Integer, nullable=False),
 )

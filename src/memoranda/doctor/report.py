@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memoranda.config import configured_projects, find_project
-from memoranda.doctor import configuration, folder, history, index, live, searches, system
+from memoranda.doctor import (
+    configuration,
+    folder,
+    history,
+    index,
+    live,
+    model,
+    searches,
+    system,
+    vectors,
+)
+from memoranda.model.embedding import ProviderPhase, ProviderState
 from memoranda.model.health import Check, HealthReport, Section, problem
 from memoranda.model.history import HistoryLimits
 from memoranda.model.live import WatchMode
@@ -42,9 +53,13 @@ def examine(name: str | None, clock: Clock, *, is_whole: bool = True) -> HealthR
     places = [("the index", Path(facts.folder))] if facts.folder else []
     folders = 0
     summaries: dict[str, SearchSummary] = {}
+    meaning = _Meaning(settings, clock) if settings is not None else None
+    if meaning is not None:
+        sections.append(Section("meaning", meaning.checks()))
     for project in _chosen(settings, name) if settings is not None else ():
         assert settings is not None  # noqa: S101 - of the line above
-        examined = _Project(project, settings, clock, is_whole=is_whole)
+        assert meaning is not None  # noqa: S101 - likewise
+        examined = _Project(project, settings, meaning.state, clock, is_whole=is_whole)
         sections.append(Section("project", examined.checks(), project.name))
         folders += examined.folders
         if project.is_active:
@@ -63,18 +78,44 @@ def _chosen(settings: Settings, name: str | None) -> Sequence[Project]:
     return projects if name is None else (find_project(projects, name),)
 
 
+class _Meaning:
+    """The examination of what turns text into vectors; afterwards where it stands."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self.state = ProviderState(ProviderPhase.FAILED)
+
+    def checks(self) -> list[Check]:
+        """The check, or that it failed."""
+        return _surely("model", self._model)
+
+    def _model(self) -> list[Check]:
+        facts = model.look(self._settings, self._clock)
+        self.state = facts.state
+        return model.judge(facts)
+
+
 class _Project:
     """The examination of one project; afterwards what it found that others want to know."""
 
     def __init__(
-        self, project: Project, settings: Settings, clock: Clock, *, is_whole: bool
+        self,
+        project: Project,
+        settings: Settings,
+        provider: ProviderState,
+        clock: Clock,
+        *,
+        is_whole: bool,
     ) -> None:
         self._project = project
         self._settings = settings
+        self._provider = provider
         self._clock = clock
         self._is_whole = is_whole
         self._scan: Scan | None = None
         self._is_kept_up = False
+        self._embedding_error = ""
         self.searches = SearchSummary()
 
     @property
@@ -88,6 +129,7 @@ class _Project:
         if self._project.is_active:
             kept_up = _surely("server", self._live)  # before the index, which is judged by it
             checks += _surely("index", self._index)
+            checks += _surely("vectors", self._vectors)
             checks += kept_up
             checks += _surely("history", self._history)
             checks += _surely("searches", self._searches)
@@ -102,6 +144,8 @@ class _Project:
         wanted = WatchMode(self._settings.watch_mode)
         facts = live.look(self._project, self._clock.now(), wanted)
         self._is_kept_up = facts.keeps_up
+        if facts.is_led and facts.leader is not None:
+            self._embedding_error = facts.leader.embedding_error
         return live.judge(facts)
 
     def _index(self) -> list[Check]:
@@ -113,6 +157,10 @@ class _Project:
             is_whole=self._is_whole,
         )
         return index.judge(facts, is_kept_up=self._is_kept_up)
+
+    def _vectors(self) -> list[Check]:
+        facts = vectors.look(self._project, self._provider, error=self._embedding_error)
+        return vectors.judge(facts, is_kept_up=self._is_kept_up)
 
     def _history(self) -> list[Check]:
         limits = HistoryLimits(self._settings.history_days, self._settings.history_megabytes)

@@ -13,6 +13,7 @@ from memoranda.errors import FileProblem
 from memoranda.files.search_log import SearchLogFile
 from memoranda.model.health import Check, ok, warning
 from memoranda.model.project import Project
+from memoranda.model.search import SearchType
 from memoranda.model.search_log import RecordedSearches, SearchRecord, SearchSummary
 from memoranda.render.bounds import one_line
 
@@ -67,6 +68,7 @@ def summary(records: Sequence[SearchRecord]) -> SearchSummary:
         weak=len(weak),
         weak_queries=_frequent(weak),
         relaxed=sum(record.is_relaxed for record in records),
+        degraded=_degraded(records),
     )
 
 
@@ -127,6 +129,7 @@ def _answers(project: str, numbers: SearchSummary) -> list[Check]:
             (numbers.empty, "found nothing"),
             (numbers.weak, "found nothing relevant"),
             (numbers.relaxed, "found only some of what was demanded"),
+            (numbers.degraded, "ran in a simpler way than asked"),
         )
     ]
     said = f"of these searches {', '.join(shares)}"
@@ -144,6 +147,15 @@ def _answers(project: str, numbers: SearchSummary) -> list[Check]:
         if queries:
             checks.append(ok(name, "; ".join(_shown(query) for query in queries)))
     return checks
+
+
+def _degraded(records: Sequence[SearchRecord]) -> int:
+    """How many could not run as asked, since a search by meaning ran for the first time.
+
+    Before that there was none that could run, and all who asked for one were answered by words.
+    """
+    first = next((n for n, record in enumerate(records) if record.mode is not SearchType.FTS), None)
+    return 0 if first is None else sum(record.is_degraded for record in records[first:])
 
 
 def _slowest(by_time: Sequence[SearchRecord]) -> tuple[SearchRecord, ...]:

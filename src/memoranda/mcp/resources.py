@@ -24,7 +24,8 @@ PROJECT_INFO_URI = "memory://project_info"
 NAMED_PROJECT_INFO_URI = "memory://@{project}/project_info"
 PROJECT_INFO_TITLE = "Project info"
 PROJECT_INFO_DESCRIPTION = (
-    "Folder, counts, sync status, who keeps it up to date, and files that are not indexed, as JSON."
+    "Folder, counts, sync status, who keeps it up to date, how search by meaning stands, and files "
+    "that are not indexed, as JSON."
 )
 
 _MOST_EVENTS = 10

@@ -215,9 +215,7 @@ async def _open_container() -> Container:
     except ConfigProblem as error:
         _log("ERROR", f"{error.message}. {error.hint}".rstrip())
         raise
-    from loguru import logger
 
-    logger.info("Embedding provider: none in this version; searches are full-text")
     return container
 
 

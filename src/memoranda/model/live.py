@@ -97,6 +97,7 @@ class LeaderState:
         sync: where the index stands, without the report.
         watch: its watcher.
         serves: the folder and the database that it leads.
+        embedding_error: why it embeds no notes, "" when it does.
     """
 
     pid: int
@@ -109,6 +110,7 @@ class LeaderState:
     sync: SyncState
     watch: WatchState
     serves: str = ""
+    embedding_error: str = ""
 
     @property
     def is_watching(self) -> bool:

@@ -169,12 +169,18 @@ class Explanation:
         fields: title, tags, headings, text -> its share in the text score of the best item.
         boosts: name -> what it adds: phrase, neighbours, note (the whole note), passages (its best items),
             all_terms, title, date and recency (factors).
+        text_score, text_rank: in the search by words; None: it has not found the hit.
+        similarity, similarity_rank: in the search by meaning, the cosine of the nearest part; None likewise.
     """
 
     rank: int
     terms: tuple[TermShare, ...]
     fields: Mapping[str, float]
     boosts: Mapping[str, float]
+    text_score: float | None = None
+    text_rank: int | None = None
+    similarity: float | None = None
+    similarity_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,7 @@ class SearchSummary:
         empty: how many found nothing; `empty_queries` the most frequent words of those without filters.
         weak: how many found nothing relevant; `weak_queries` likewise.
         relaxed: how many found nothing that fulfils all that was demanded.
+        degraded: how many could not be searched as they were asked; see `doctor.searches`.
     """
 
     total: int = 0
@@ -85,3 +86,4 @@ class SearchSummary:
     weak: int = 0
     weak_queries: tuple[str, ...] = ()
     relaxed: int = 0
+    degraded: int = 0

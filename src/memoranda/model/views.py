@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from memoranda.model.address import NotePath
+from memoranda.model.embedding import EmbeddingProgress, ProviderState
 from memoranda.model.live import LeaderState
 from memoranda.model.note import (
     IncomingRelation,
@@ -146,6 +147,8 @@ class ProjectInfo:
             `missing_total`; `missing_reason` says why they are kept ("": their folder cannot be read).
         last_check: when the whole database was last found sound.
         leader: the process that watches and syncs the project, None: nobody does.
+        provider: what turns text into vectors in this process, None: nobody has asked.
+        embedding: how far the vectors are in the provider's space, None: there is none.
     """
 
     project: Project
@@ -162,6 +165,8 @@ class ProjectInfo:
     missing_reason: str = ""
     last_check: datetime | None = None
     leader: LeaderState | None = None
+    provider: ProviderState | None = None
+    embedding: EmbeddingProgress | None = None
 
     @property
     def status(self) -> str:

@@ -64,6 +64,11 @@ class ItemScore:
     title: float = 0.0
 
 
+def no_score(key: int, terms: int) -> ItemScore:
+    """The score of an item that has none of so many terms."""
+    return ItemScore(key, 0.0, (0.0,) * terms, (False,) * terms, (0.0,) * len(FIELDS), 0.0)
+
+
 class ItemScorer:
     """Scores items for the terms of one query; a word is looked at once."""
 

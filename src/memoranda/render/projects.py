@@ -10,6 +10,7 @@ from memoranda.model.sync import Skipped
 from memoranda.model.views import ProjectInfo
 from memoranda.render.bounds import one_line
 from memoranda.render.live import Onlooker, leader_data
+from memoranda.render.meaning import meaning_data
 from memoranda.render.notes import count, moment
 from memoranda.render.state import state_data
 
@@ -68,7 +69,7 @@ def info_data(
     skipped: Sequence[Skipped],
     most_events: int | None = None,
 ) -> dict[str, Any]:
-    """`memory://project_info`: metadata, counts, sync status, files that are not indexed and why.
+    """`memory://project_info`: metadata, counts, how sync and embedding stand, what is not indexed and why.
 
     Args:
         info: what is known about the project.
@@ -114,4 +115,5 @@ def info_data(
         "last_integrity_check": moment(info.last_check),
         "notice": info.notice,
         "leader": leader_data(info.leader, onlooker, most_events=most_events),
+        "meaning": meaning_data(info.provider, info.embedding),
     }

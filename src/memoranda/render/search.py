@@ -8,7 +8,14 @@ from typing import Any
 
 from memoranda.model.note import NoteRef
 from memoranda.model.project import Project
-from memoranda.model.search import Hit, ItemType, Passage, SearchResults
+from memoranda.model.search import (
+    Confidence,
+    Hit,
+    ItemType,
+    Passage,
+    SearchResults,
+    SearchType,
+)
 from memoranda.render.bounds import ANSWER_CHARS, compact, one_line, page_that_fits
 from memoranda.render.explanation import explanation_data, explanation_text, rounded
 from memoranda.render.notes import count, reference_data
@@ -30,6 +37,7 @@ _UNITS = {
     ItemType.OBSERVATION: "observation",
     ItemType.RELATION: "relation",
 }
+_DOUBTS = {Confidence.LOW: "unsure", Confidence.NONE: "unlikely"}
 
 
 def results_data(
@@ -40,7 +48,7 @@ def results_data(
     data: dict[str, Any] = {
         "query": results.query[:_QUERY_CHARS],
         "search_type": results.search_type.value,
-        "degraded": results.degraded,
+        "degraded": results.degraded and one_line(results.degraded, _SENTENCE_CHARS),
         "results": [],
         "page": 1,
         "page_size": results.limit,
@@ -73,10 +81,19 @@ def results_text(
 ) -> str:
     """Numbered hits: a note is a reference line and its passages, an item is one line.
 
-    Hits that are only the nearest have one passage each. `is_marked` puts `MARKS` around what matched.
+    Hits that are only the nearest have one passage each. Hits of little confidence are marked, unless all
+    are, which the first line says. `is_marked` puts `MARKS` around what matched.
     """
+    is_doubted = not results.is_weak and not _is_all_doubtful(results.hits)
     hits = [
-        _hit_text(number, hit, most=1 if results.is_weak else _MOST_PASSAGES, is_marked=is_marked)
+        _hit_text(
+            number,
+            hit,
+            results.search_type,
+            most=1 if results.is_weak else _MOST_PASSAGES,
+            is_doubted=is_doubted,
+            is_marked=is_marked,
+        )
         for number, hit in enumerate(results.hits, start=results.offset + 1)
     ]
     remarks = _remarks(results)
@@ -107,13 +124,20 @@ def _head(results: SearchResults, shown: int) -> str:
     head = f"{about}{count(results.total, _unit(results.hits))}{mode}"
     if not shown:
         return f"{head}, none on this page; the last is page {-(-results.total // results.limit)}."
-    if results.full_matches is not None and results.full_matches < results.total:
-        head += f", {results.full_matches or 'none'} with all the words"
-    if results.full_matches is None:  # no word decides
+    if results.search_type is not SearchType.VECTOR and results.full_matches is not None:
+        if results.full_matches < results.total:
+            head += f", {results.full_matches or 'none'} with all the words"
+    elif results.search_type is SearchType.FTS:  # no word decides
         head += ", newest file first"
     if results.total > shown:
         head += f", {results.offset + 1}-{results.offset + shown}"
+    if _is_all_doubtful(results.hits):
+        head += ", all unsure"
     return f"{head}:"
+
+
+def _is_all_doubtful(hits: Sequence[Hit]) -> bool:
+    return bool(hits) and all(hit.confidence in _DOUBTS for hit in hits)
 
 
 def _asked(results: SearchResults) -> str:
@@ -137,7 +161,7 @@ def _remarks(results: SearchResults) -> list[str]:
     if results.relaxed and not results.is_weak:
         lines.append("Nothing has all that the query demands; these have some of it.")
     if results.degraded:
-        lines.append(f"Note: {results.degraded}")
+        lines.append(f"Note: {one_line(results.degraded, _SENTENCE_CHARS)}")
     return lines
 
 
@@ -145,15 +169,12 @@ def _remarks(results: SearchResults) -> list[str]:
 
 
 def _hit_data(hit: Hit, project: Project) -> dict[str, Any]:
-    data = (
-        reference_data(hit.ref, project)
-        | {
-            "score": rounded(hit.score),
-            "confidence": None,  # needs a calibrated meaning search
-            "item_type": hit.item_type.value,
-            "passages": [_passage_data(passage) for passage in hit.passages[:_MOST_PASSAGES]],
-        }
-    )
+    data = reference_data(hit.ref, project) | {
+        "score": rounded(hit.score),
+        "confidence": hit.confidence and hit.confidence.value,
+        "item_type": hit.item_type.value,
+        "passages": [_passage_data(passage) for passage in hit.passages[:_MOST_PASSAGES]],
+    }
     if len(compact(data)) > _WIDE_CHARS:  # one odd note must not take the room of the others
         data |= {"tags": data["tags"][:_FEW_TAGS], "passages": data["passages"][:1]}
     if hit.explanation is not None:
@@ -174,8 +195,17 @@ def _passage_data(passage: Passage) -> dict[str, Any]:
     return data
 
 
-def _hit_text(number: int, hit: Hit, *, most: int, is_marked: bool) -> str:
-    note = _note_text(hit.ref)
+def _hit_text(
+    number: int,
+    hit: Hit,
+    search_type: SearchType,
+    *,
+    most: int,
+    is_doubted: bool,
+    is_marked: bool,
+) -> str:
+    doubt = _DOUBTS.get(hit.confidence) if is_doubted and hit.confidence else None
+    note = _note_text(hit.ref, doubt)
     passages = [_passage_text(one, is_marked=is_marked) for one in hit.passages[:most]]
     if hit.item_type is ItemType.NOTE:
         note = one_line(" · ".join([note, *_marks_of(hit.ref)]), _PASSAGE_CHARS)
@@ -183,13 +213,15 @@ def _hit_text(number: int, hit: Hit, *, most: int, is_marked: bool) -> str:
     else:
         lines = [f"{number}. {' · '.join([note, *passages])}"]
     if hit.explanation is not None:
-        lines.append(explanation_text(hit.explanation, hit.score))
+        lines.append(explanation_text(hit, hit.explanation, search_type))
     return "\n".join(lines)
 
 
-def _note_text(ref: NoteRef) -> str:
-    """Title, permalink, whether its file is missing, dates."""
+def _note_text(ref: NoteRef, doubt: str | None) -> str:
+    """Title, permalink, how doubtful it is, whether its file is missing, dates."""
     parts = [f"{one_line(ref.title, _TITLE_CHARS)} — {ref.permalink}"]
+    if doubt:
+        parts.append(doubt)
     if ref.missing_since:
         parts.append("its file is missing")
     return one_line(" · ".join([*parts, _dates(ref)]), _PASSAGE_CHARS)

@@ -46,4 +46,5 @@ def summary_data(summary: SearchSummary) -> dict[str, Any]:
         "weak": summary.weak,
         "weak_queries": list(summary.weak_queries),
         "relaxed": summary.relaxed,
+        "degraded": summary.degraded,
     }

@@ -107,6 +107,15 @@ class ProjectRepository(ProjectScoped):
         )
         return {row.key: json.loads(row.value) for row in rows}
 
+    def fact(self, key: str) -> object:
+        """One value of `index_meta`, None if there is none; one look-up by primary key."""
+        value = self._conn.execute(
+            select(index_meta.c.value).where(
+                index_meta.c.project_id == self._project_id, index_meta.c.key == key
+            )
+        ).scalar_one_or_none()
+        return None if value is None else json.loads(value)
+
     def set_fact(self, key: str, value: object) -> None:
         """Store one JSON value."""
         self._conn.execute(

@@ -5,7 +5,6 @@ Source: spec 2.1.5, 5.2; architecture rows 6, 15, 21.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -18,6 +17,7 @@ from memoranda.db import fts
 from memoranda.model.item_key import KINDS, item_key, key_range
 from memoranda.ports import IndexedNote, StoredItem
 from memoranda.repositories.store import as_json
+from memoranda.repositories.stored_items import first_with_text, items_by_key
 from memoranda.repositories.vocabulary import similar_words
 from memoranda.text.analysis import ENGLISH, Languages, has_unspaced, index_terms
 
@@ -36,14 +36,6 @@ _INSERT = """
 """
 """What is empty is NULL; made so here, since the driver takes ten times longer over a None."""
 _KEYS = "SELECT group_concat(rowid) FROM search_index WHERE search_index MATCH ?"
-_ITEMS = """
-    SELECT rowid, content, heading_path, start_line, end_line, title, tags, headings
-    FROM search_index WHERE rowid IN (SELECT value FROM json_each(?)) ORDER BY rowid
-"""
-_LEAD = """
-    SELECT rowid, content, heading_path, start_line, end_line, title, tags, headings
-    FROM search_index WHERE rowid BETWEEN ? AND ? AND content <> '' ORDER BY rowid LIMIT 1
-"""
 _TITLED = """
     SELECT rowid FROM (
         SELECT rowid, title FROM search_index WHERE search_index MATCH ? AND project_id = {:d} LIMIT 2000
@@ -105,14 +97,12 @@ class SqliteFullTextIndex:
 
     def items(self, conn: Connection, keys: Sequence[int]) -> Sequence[StoredItem]:
         """The items with these keys, ascending by key; unknown keys are left out."""
-        wanted = f"[{','.join(map(str, keys))}]"
-        return [_stored(row) for row in self._raw(conn, _ITEMS, wanted)]
+        return items_by_key(conn, keys)
 
     def lead(self, conn: Connection, entity_id: int) -> StoredItem | None:
         """A note's first item that has a text; None if there is none."""
         own, last = key_range(entity_id)
-        rows = self._raw(conn, _LEAD, own + 1, last) or self._raw(conn, _LEAD, own, own)
-        return _stored(rows[0]) if rows else None
+        return first_with_text(conn, own + 1, last) or first_with_text(conn, own, own)
 
     def notes_with(self, conn: Connection, kinds: Sequence[int]) -> Keys:
         """Ids of the project's notes that have an item of any of these kinds, ascending."""
@@ -195,20 +185,6 @@ def _quoted(phrase: str) -> str:
         string += " *"
     is_as_written = " " in phrase and not has_unspaced(phrase)
     return f"- content_stems : {string}" if is_as_written else string
-
-
-def _stored(row: Any) -> StoredItem:
-    key, content, heading_path, start_line, end_line, title, tags, headings = row
-    return StoredItem(
-        key=key,
-        content=content,
-        heading_path=tuple(json.loads(heading_path)) if heading_path else (),
-        start_line=start_line,
-        end_line=end_line,
-        title=title or "",
-        tags=tags or "",
-        headings=headings or "",
-    )
 
 
 def _first_varint(block: bytes) -> int:

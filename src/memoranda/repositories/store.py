@@ -112,6 +112,10 @@ class Store:
         """The project's row."""
         return self._project_id
 
+    def now(self) -> datetime:
+        """The time of a transaction that would begin now, aware UTC."""
+        return self._clock.now()
+
     async def read(self, fn: Callable[[Tx], T]) -> T:
         """Run `fn` on a consistent snapshot."""
         return await self._run(self._readers, self.read_now, fn)

@@ -11,7 +11,7 @@ from memoranda.text.analysis import Languages
 from memoranda.text.query import Term
 
 if TYPE_CHECKING:
-    from memoranda.services.text_search import FoundItem
+    from memoranda.services.found import FoundItem
 
 
 def passages(

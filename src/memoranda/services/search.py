@@ -2,65 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from datetime import UTC, timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memoranda.errors import InvalidArgument
 from memoranda.model.history import Author
 from memoranda.model.note import NoteRef
 from memoranda.model.search import (
-    DateSpan,
+    Confidence,
     Explanation,
     Hit,
-    MetadataCondition,
-    MetadataOperator,
     Passage,
-    SearchFilters,
     SearchQuery,
     SearchResults,
     SearchType,
     TermShare,
 )
-from memoranda.ports import FullTextIndex
+from memoranda.ports import FullTextIndex, VectorIndex
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Store, Tx
+from memoranda.services.advice import advice, read_filters
+from memoranda.services.meaning import MeaningService, NoQuestion, Question
 from memoranda.services.passages import passages
 from memoranda.services.search_recording import SearchRecorder
 from memoranda.services.suggestion import did_you_mean
 from memoranda.text.analysis import ENGLISH, Languages
-from memoranda.text.periods import EARLIEST, LATEST
 from memoranda.text.query import TextQuery, parse_query
 
 if TYPE_CHECKING:
-    from memoranda.services.text_search import Found, FoundPage
+    from memoranda.ranking.confidence import Calibration
+    from memoranda.services.found import Evidence, Found, FoundPage
+    from memoranda.services.ranked_search import MeaningLeg
 
 MAX_LIMIT = 200
 MAX_VALUES = 100
-_DEGRADED = "Meaning search is not available; this is a full-text answer"
+_BY_WORDS = "this is a full-text answer"
 _NO_WORDS = "The query has no word to look for; these are the newest notes."
 _PLAIN = (
     "A query of exclusions alone is read as words; beside a word to find, or a filter such as tag:work, "
     "they exclude notes."
 )
-_MOST_KEYS = 3
-
-_FILTER_WORDS = {
-    "note_types": "type",
-    "tags": "tag",
-    "permalink_match": "permalink",
-    "after_date": "dates",
-    "span": "dates",
-    "item_types": "part of notes",
-    "metadata": "frontmatter",
-    "min_similarity": "similarity",
-}
-"""What a person calls a filter, where it is not its name."""
+_UNCALIBRATED = 0.55
+"""The spec's least similarity, until the project has its own."""
+_LEAST = 0.01
+"""What is less similar is not similar: scores are above 0."""
 
 _WEAK_COVERAGE = 0.3
 """When no note has more of what was asked, none is what was asked for; chosen by `benchmarks retrieval`."""
 _WEAK_HITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningLimits:
+    """What the settings say of the meaning leg.
+
+    Attributes:
+        most: items that it may find (`semantic_vector_k`).
+        least: similarity of what it finds; None: what the project's calibration says.
+    """
+
+    most: int = 100
+    least: float | None = None
+
+
+USUAL_LIMITS = MeaningLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,18 @@ class _Answer:
     refs: Mapping[int, NoteRef]
     is_weak: bool
     suggestion: str | None
+    search_type: SearchType
+    degraded: str | None
+    labels: Mapping[int, Confidence]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query with what was made of it before the transaction."""
+
+    query: SearchQuery
+    parsed: TextQuery
+    question: Question | NoQuestion | None
 
 
 class SearchService:
@@ -83,12 +102,18 @@ class SearchService:
         *,
         half_life_days: int = 0,
         recorder: SearchRecorder | None = None,
+        meaning: MeaningService | None = None,
+        vectors: VectorIndex | None = None,
+        limits: MeaningLimits = USUAL_LIMITS,
     ) -> None:
         self._store = store
         self._fulltext = fulltext
         self._languages = languages
         self._half_life_days = half_life_days
         self._recorder = recorder
+        self._meaning = meaning
+        self._vectors = vectors
+        self._limits = limits
 
     async def aclose(self) -> None:
         """Wait until the last searches are recorded."""
@@ -125,19 +150,21 @@ class SearchService:
                 raise InvalidArgument(name, f"{name} has more than {MAX_VALUES} values")
         if sum(len(one.values) for one in query.filters.metadata) > MAX_VALUES:
             raise InvalidArgument("metadata", f"metadata has more than {MAX_VALUES} values")
-        answer = await self._store.read(lambda tx: self._answer(tx, query))
+        asked = await self._asked(query)
+        answer = await self._store.read(lambda tx: self._answer(tx, asked))
         page = answer.page
         terms = [one.term for one in page.terms]
         found = page.hits[: max(0, _WEAK_HITS - query.offset)] if answer.is_weak else page.hits
         return SearchResults(
             query=query.text,
-            search_type=SearchType.FTS,
+            search_type=answer.search_type,
             hits=tuple(
                 _hit(
                     answer.refs[one.entity_id],
                     one,
                     passages(one.items, terms, self._languages),
                     _explained(one, page, rank) if query.explain else None,
+                    answer.labels.get(rank),
                 )
                 for rank, one in enumerate(found, query.offset + 1)
                 if one.entity_id in answer.refs
@@ -145,25 +172,46 @@ class SearchService:
             total=page.total,
             limit=query.limit,
             offset=query.offset,
-            degraded=None if query.search_type is SearchType.FTS else _DEGRADED,
+            degraded=answer.degraded,
             suggestion=answer.suggestion,
             relaxed=page.is_relaxed and bool(page.total),
             full_matches=page.full,
             is_weak=answer.is_weak,
-            read_filters=tuple(_read_filters(answer.parsed, has_span=page.has_span)),
+            read_filters=tuple(read_filters(answer.parsed, has_span=page.has_span)),
         )
 
-    def _answer(self, tx: Tx, query: SearchQuery) -> _Answer:
-        parsed = parse_query(query.text, self._languages, tx.now.replace(tzinfo=UTC))
-        page = self._page(tx, query, parsed)
+    async def _asked(self, query: SearchQuery) -> _Asked:
+        """Read the query, and have its question turned into a vector where one is wanted."""
+        parsed = parse_query(query.text, self._languages, self._store.now())
+        if query.search_type is SearchType.FTS or not parsed.clauses:
+            return _Asked(query, parsed, None)
+        if self._meaning is None:
+            return _Asked(query, parsed, NoQuestion("Meaning search is not available"))
+        return _Asked(query, parsed, await self._meaning.question(query.text, parsed))
+
+    def _answer(self, tx: Tx, asked: _Asked) -> _Answer:
+        query, parsed = asked.query, asked.parsed
+        calibration = None
+        leg, degraded = None, None
+        match asked.question:
+            case Question() as question:
+                from memoranda.services.calibration import read_calibration
+
+                calibration = read_calibration(tx, question.space.name)
+                leg, degraded = self._leg(tx, query, question, calibration)
+            case NoQuestion(reason):
+                degraded = f"{reason}; {_BY_WORDS}"
+            case None:
+                pass
+        page = self._page(tx, query, parsed, leg)
         refs = NoteRefRepository(tx).by_ids([found.entity_id for found in page.hits])
-        is_weak = bool(page.total) and page.coverage < _WEAK_COVERAGE
+        labels, is_weak = _confidence(page, query, parsed, leg, calibration)
         suggestion = None
         if is_weak or not page.total:
             unknown = [one.term for one in page.terms if not one.items]
             suggestion = did_you_mean(tx, self._fulltext, unknown)
         if suggestion is None and not page.total:
-            suggestion = self._suggestion(tx, query, parsed)
+            suggestion = advice(tx, query, parsed, partial(self._page, tx))
         if (
             page.total
             and query.text.strip()
@@ -172,80 +220,75 @@ class SearchService:
             suggestion = _NO_WORDS
         if parsed.is_plain and suggestion is None:
             suggestion = _PLAIN
-        return _Answer(parsed, page, refs, is_weak, suggestion)
+        ran = SearchType.FTS if leg is None else query.search_type
+        return _Answer(parsed, page, refs, is_weak, suggestion, ran, degraded, labels)
 
-    def _suggestion(self, tx: Tx, query: SearchQuery, parsed: TextQuery) -> str:
-        """What would find something, when the words are known or nothing is like them."""
-        if not NoteRefRepository(tx).has_any():
-            return "The index has no notes; `memoranda status` says what is in the folder."
-        for key in _needed_keys(query.filters)[:_MOST_KEYS]:
-            if not self._has_key(tx, key):
-                return f'No note has the frontmatter key "{key}".'
-        names = [
-            _FILTER_WORDS.get(name, name)
-            for narrowing in (query.filters, *parsed.filters, SearchFilters(span=parsed.span))
-            for name in _filter_names(narrowing)
-        ]
-        if names:
-            plain = replace(query, filters=SearchFilters(), limit=1, offset=0)
-            total = self._page(tx, plain, replace(parsed, filters=(), span=None)).total
-            if total and parsed.clauses:
-                notes = "1 note matches" if total == 1 else f"{total} notes match"
-                return f"Drop a filter ({', '.join(dict.fromkeys(names))}): without them {notes}."
-            if total:
-                return (
-                    f"None of {total} notes passes the filters ({', '.join(dict.fromkeys(names))})."
-                )
-        return "No note has these words. Try fewer, other or more general ones."
+    def _leg(
+        self,
+        tx: Tx,
+        query: SearchQuery,
+        question: Question,
+        calibration: Calibration | None,
+    ) -> tuple[MeaningLeg | None, str | None]:
+        """The meaning leg as far as there are vectors, and what is missing of it."""
+        from memoranda.services.ranked_search import MeaningLeg
 
-    def _has_key(self, tx: Tx, key: str) -> bool:
-        there = MetadataCondition(key, MetadataOperator.EXISTS, ("true",))
-        query = SearchQuery("", filters=SearchFilters(metadata=(there,)), limit=1)
-        return bool(self._page(tx, query, TextQuery()).total)
+        if self._vectors is None:
+            return None, f"Meaning search is not available; {_BY_WORDS}"
+        space = question.space.name
+        progress = self._vectors.progress(tx.conn, space)
+        if progress.notes and not progress.vectors:
+            return None, f"Meaning search is being prepared; {_BY_WORDS}"
+        is_alone = query.search_type is SearchType.VECTOR
+        least = query.filters.min_similarity
+        if least is None:
+            least = self._limits.least
+        if least is None and calibration is not None:
+            least = calibration.floor if is_alone else calibration.unfitting
+        if least is None:
+            least = _UNCALIBRATED
+        share = 1.0 if is_alone else question.share
+        leg = MeaningLeg(
+            self._vectors, space, question.vector, share, max(least, _LEAST), self._limits.most
+        )
+        if progress.is_complete:
+            return leg, None
+        done = progress.notes - progress.pending
+        return leg, f"Meaning search knows {done:,} of {progress.notes:,} notes so far"
 
-    def _page(self, tx: Tx, query: SearchQuery, parsed: TextQuery) -> FoundPage:
+    def _page(
+        self, tx: Tx, query: SearchQuery, parsed: TextQuery, leg: MeaningLeg | None = None
+    ) -> FoundPage:
         # NumPy takes a tenth of a second to load, which a start should not wait for.
-        from memoranda.services.text_search import TextSearch
+        from memoranda.services.ranked_search import RankedSearch
 
-        run = TextSearch(tx, self._fulltext, parsed, query, self._languages, self._half_life_days)
+        run = RankedSearch(
+            tx, self._fulltext, parsed, query, self._languages, self._half_life_days, leg
+        )
         return run.page()
 
 
-def _needed_keys(filters: SearchFilters) -> list[str]:
-    """Frontmatter keys that a note must have to pass."""
-    return [
-        one.key
-        for one in filters.metadata
-        if one.operator is not MetadataOperator.NE
-        and (one.operator is not MetadataOperator.EXISTS or one.values == ("true",))
-    ]
+def _confidence(
+    page: FoundPage,
+    query: SearchQuery,
+    parsed: TextQuery,
+    leg: MeaningLeg | None,
+    calibration: Calibration | None,
+) -> tuple[dict[int, Confidence], bool]:
+    """Rank -> label of the page's hits, and whether no hit is what was asked for."""
+    if not parsed.clauses or not page.total:
+        return {}, False
+    from memoranda.ranking.confidence import label
 
+    words = len(query.text.split())
 
-def _filter_names(filters: SearchFilters) -> list[str]:
-    return [field.name for field in fields(filters) if getattr(filters, field.name)]
+    def of(evidence: Evidence) -> Confidence:
+        return label(evidence.similarity, evidence.coverage, words, calibration)
 
-
-def _read_filters(parsed: TextQuery, *, has_span: bool) -> Iterator[str]:
-    """The filters that the query's own words set, in words."""
-    for narrowing in parsed.filters:
-        for name in _filter_names(narrowing):
-            value = getattr(narrowing, name)
-            yield f"{_FILTER_WORDS.get(name, name)}: {', '.join(value) if isinstance(value, tuple) else value}"
-    if parsed.span is not None:
-        kind = "dates that come first" if parsed.is_date_preferred else "dates"
-        yield _span_text(parsed.span, kind if has_span else "dates left out, as nothing has them")
-
-
-def _span_text(span: DateSpan, kind: str) -> str:
-    first = span.start.astimezone().date()
-    last = (span.end - timedelta(microseconds=1)).astimezone().date()
-    if span.end.year >= LATEST.year:
-        when = f"{first} and later"
-    elif span.start.year <= EARLIEST.year:
-        when = f"{last} and earlier"
-    else:
-        when = f"{first}" if first == last else f"{first} to {last}"
-    return f"{kind}: {when}, for {span.text!r}"
+    labels = {rank: of(hit.evidence) for rank, hit in enumerate(page.hits, query.offset + 1)}
+    if leg is None or calibration is None:
+        return labels, page.coverage < _WEAK_COVERAGE
+    return labels, all(of(one) in (Confidence.LOW, Confidence.NONE) for one in page.tops)
 
 
 def _hit(
@@ -253,6 +296,7 @@ def _hit(
     found: Found,
     shown: tuple[Passage, ...],
     explanation: Explanation | None,
+    confidence: Confidence | None,
 ) -> Hit:
     return Hit(
         ref=ref,
@@ -260,13 +304,14 @@ def _hit(
         item_type=found.item_type,
         passages=shown,
         explanation=explanation,
+        confidence=confidence,
     )
 
 
 def _explained(found: Found, page: FoundPage, rank: int) -> Explanation:
     from memoranda.ranking.items import FIELDS
 
-    best = next((item.score for item in found.items if item.score), None)
+    best = next((one.score for one in found.items if one.score and one.score.total), None)
     return Explanation(
         rank=rank,
         terms=tuple(
@@ -280,4 +325,8 @@ def _explained(found: Found, page: FoundPage, rank: int) -> Explanation:
         ),
         fields=dict(zip(FIELDS, best.fields, strict=True)) if best else {},
         boosts=found.boosts,
+        text_score=found.evidence.text_score,
+        text_rank=found.evidence.text_rank,
+        similarity=found.evidence.similarity,
+        similarity_rank=found.evidence.similarity_rank,
     )

@@ -45,6 +45,7 @@ class Matches:
         is_relaxed: something that the query demands was dropped, since nothing has it.
         has_span: the date in words was a filter, or put its notes first.
         preferred: the notes of a date of the calendar, ascending.
+        is_gated, is_of_span: what is demanded, and the date in words, decided which notes may match.
     """
 
     terms: tuple[TermMatches, ...]
@@ -53,6 +54,8 @@ class Matches:
     is_relaxed: bool = False
     has_span: bool = False
     preferred: Ids = field(default_factory=lambda: _NOTHING)
+    is_gated: bool = False
+    is_of_span: bool = False
 
 
 class Matcher:
@@ -70,6 +73,10 @@ class Matcher:
 
     def allowed(self) -> Ids | None:
         """The notes that pass the filters, ascending; None: all do."""
+        return self._allowed
+
+    @cached_property
+    def _allowed(self) -> Ids | None:
         among = self._having_filter_words()
         notes = filters.allowed(self._tx.conn, self._tx.project_id, self._filters, among)
         if not self._parsed.excluded:
@@ -96,10 +103,12 @@ class Matcher:
         """All that match; what nothing fulfils is dropped: the date first, then what is demanded.
 
         A relative span ("last week") is a filter. A date of the calendar prefers its notes, since others
-        may speak of that time as well.
+        may speak of that time as well. Where nothing matches, the date stays: it holds for what is found by
+        its meaning.
         """
         allowed, span = self.allowed(), self._parsed.span
         match = Matches((), match_items(()), match_notes(()))
+        of_span = None
         for with_span, with_gate in ((True, True), (False, True), (True, False), (False, False)):
             if with_span and (span is None or not len(self._of_span)):
                 continue
@@ -107,7 +116,9 @@ class Matcher:
             is_filter = with_span and not self._parsed.is_date_preferred
             notes = self._passing(self.in_span(allowed) if is_filter else allowed, with_gate)
             within = terms if notes is None else tuple(_within(one, notes) for one in terms)
-            is_relaxed = not with_gate or (span is not None and not with_span)
+            is_relaxed = (not with_gate and self._is_demanding) or (
+                span is not None and not with_span
+            )
             match = Matches(
                 within,
                 match_items(within),
@@ -115,10 +126,33 @@ class Matcher:
                 is_relaxed,
                 with_span,
                 self._of_span if with_span else _NOTHING,
+                with_gate,
+                is_filter,
             )
             if len(match.items.keys):
-                break
-        return match
+                return match
+            if with_span:
+                of_span = match
+        return of_span or match
+
+    def open_to_meaning(self, match: Matches) -> Ids | None:
+        """The notes that may be hits without a word of the query, ascending; None: all may.
+
+        Filters, exclusions and what is demanded hold for them as they did for the match.
+        """
+        allowed = self.allowed()
+        if match.is_of_span:
+            allowed = self.in_span(allowed)
+        clauses = self._parsed.clauses
+        if not any(one.excluded or self._demanded(one, match.is_gated) for one in clauses):
+            return allowed
+        everything = NoteSets(self._tx).all() if allowed is None else allowed
+        notes = [self._open_of(one, everything, match.is_gated) for one in clauses]
+        return np.intersect1d(reduce(np.union1d, notes), everything, assume_unique=True)
+
+    def _open_of(self, clause: Clause, everything: Ids, with_gate: bool) -> Ids:
+        notes = reduce(np.intersect1d, self._demanded(clause, with_gate) or [everything])
+        return notes[~is_in(notes, self._with_any(clause.excluded))]
 
     def _found_terms(self, *, with_span: bool) -> tuple[TermMatches, ...]:
         """The terms with their items; one that nothing has gives way to its parts.
@@ -159,6 +193,11 @@ class Matcher:
     def _counts(self) -> tuple[int, int]:
         return self._fulltext.item_count(self._tx.conn), NoteSets(self._tx).count()
 
+    @property
+    def _is_demanding(self) -> bool:
+        """Whether some term is no mere wish."""
+        return any(term.is_required for one in self._parsed.clauses for term in one.wanted)
+
     def _passing(self, allowed: Ids | None, with_gate: bool) -> Ids | None:
         """The notes that have what is demanded and nothing that is excluded; None: all do."""
         clauses = self._parsed.clauses
@@ -172,9 +211,13 @@ class Matcher:
         return notes if allowed is None else np.intersect1d(notes, allowed, assume_unique=True)
 
     def _of_clause(self, clause: Clause, with_gate: bool) -> Ids:
-        demanded = [self._with_any((t,)) for t in clause.wanted if t.is_required and with_gate]
+        demanded = self._demanded(clause, with_gate)
         notes = reduce(np.intersect1d, demanded or [self._with_any(clause.wanted, is_loose=True)])
         return notes[~is_in(notes, self._with_any(clause.excluded))]
+
+    def _demanded(self, clause: Clause, with_gate: bool) -> list[Ids]:
+        """The notes with each term that is demanded."""
+        return [self._with_any((t,)) for t in clause.wanted if t.is_required and with_gate]
 
     def _with_any(self, terms: Sequence[Term], *, is_loose: bool = False) -> Ids:
         """The notes that have any of the terms; `is_loose`: or what stands in for one that nothing has."""

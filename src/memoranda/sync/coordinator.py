@@ -17,9 +17,11 @@ from functools import partial
 from loguru import logger
 
 from memoranda.errors import DatabaseLost, MemorandaError, NotReady
+from memoranda.model.embedding import EmbeddingProgress
 from memoranda.model.live import LeaderState, WatchPlan
 from memoranda.model.sync import FailureKind, Progress, SyncPhase, SyncReport, SyncState
 from memoranda.ports import Clock, ProgressSink
+from memoranda.sync.embed_backfill import EmbedBackfill
 from memoranda.sync.integrity import IntegrityCheck
 from memoranda.sync.leader import Leader, LeadershipLost
 from memoranda.sync.lease import Lease
@@ -48,6 +50,7 @@ class SyncCoordinator:
         lease: the leadership of the project; None: nobody leads, this process looks for itself.
         plan: how to watch when it leads.
         tidy: what a server does when it starts, and now and then when it leads; run in a thread.
+        backfill: makes the vectors of the notes, in the process that leads; None: there are none.
 
     Attributes:
         reported: told what each sync of this process did, in the event loop; may be set by the owner.
@@ -63,6 +66,7 @@ class SyncCoordinator:
         lease: Lease | None = None,
         plan: WatchPlan | None = None,
         tidy: Callable[[], None] = lambda: None,
+        backfill: EmbedBackfill | None = None,
     ) -> None:
         self._name = name
         self._sync = sync
@@ -71,6 +75,7 @@ class SyncCoordinator:
         self._lease = lease
         self._plan = plan or WatchPlan()
         self._tidy = tidy
+        self._backfill = backfill
         self._is_long_lived = False
         self._state = SyncState()
         self._running: asyncio.Task[SyncReport] | None = None
@@ -99,6 +104,19 @@ class SyncCoordinator:
         if found.is_me and self._leader is not None:
             return replace(found, sync=self._state, watch=self._leader.watch.state)
         return found
+
+    async def embedding(self) -> EmbeddingProgress | None:
+        """How far the vectors are, and why they stand still; None without a provider.
+
+        Raises:
+            DatabaseProblem: the index cannot be asked.
+        """
+        if self._backfill is None or (progress := await self._backfill.progress()) is None:
+            return None
+        leader = self.leader
+        is_other = leader is not None and leader.is_alive and not leader.is_me
+        error = leader.embedding_error if leader and is_other else self._backfill.error
+        return replace(progress, error=error)
 
     def start(self) -> None:
         """For a server: begin to lead or to follow, unless that began or the end has come.
@@ -195,6 +213,8 @@ class SyncCoordinator:
             state=lambda: self._state,
             folders=self._sync.folders,
             is_outdated=lambda: self._sync.is_outdated,
+            backfill=self._backfill,
+            quiet=self._quiet,
         )
         lost = False
         try:
@@ -207,6 +227,11 @@ class SyncCoordinator:
             lease.release()
         return not (lost and self._sync.is_outdated)
 
+    async def _quiet(self) -> None:
+        """Until no full sync runs."""
+        while self._running is not None:
+            await asyncio.wait({self._running})
+
     async def _tidy_up(self) -> None:
         try:
             await asyncio.to_thread(self._tidy)
@@ -217,8 +242,7 @@ class SyncCoordinator:
 
     async def _sync_all(self) -> SyncReport:
         await self._tidy_up()
-        while self._running is not None:  # it may have looked before the folder was watched
-            await asyncio.wait({self._running})
+        await self._quiet()  # what runs may have looked before the folder was watched
         return await asyncio.shield(self._begin(None))
 
     async def _sync_some(self, paths: Collection[str]) -> SyncReport | None:
@@ -227,7 +251,7 @@ class SyncCoordinator:
         report = await self._sync.sync_paths(paths)
         if report is not None:
             self._state = replace(self._state, last_scan=self._clock.now())
-            self.reported(report)
+            self._say(report)
         return report
 
     def _followed(self) -> LeaderState | None:
@@ -306,7 +330,7 @@ class SyncCoordinator:
                         len(report.failures),
                         report.duration_s,
                     )
-                self.reported(report)
+                self._say(report)
             case MemorandaError() as error:
                 if self._state.last_error != error.message:
                     # An index that is lost is opened anew by itself.
@@ -317,6 +341,11 @@ class SyncCoordinator:
                 logger.opt(exception=error).error("Project {}: the sync failed", self._name)
                 self._fail(f"{type(error).__name__} during the sync; the log has the details")
                 self._check(is_suspected=True)
+
+    def _say(self, report: SyncReport) -> None:
+        if self._backfill is not None and report.changes:
+            self._backfill.wake()
+        self.reported(report)
 
     def _check(self, *, is_suspected: bool) -> None:
         if self._is_long_lived and not self._stopped:

@@ -1,4 +1,4 @@
-"""The loop of the process that leads a project: watch, sync what changed, say that it lives.
+"""The loop of the process that leads a project: watch, sync what changed, embed, say that it lives.
 
 Events are hints: the disk is asked. A path is looked at when it has been quiet for the configured delay;
 what a few paths cannot tell (a note is gone, a folder came) asks for a scan of the whole folder, which
@@ -22,6 +22,7 @@ from memoranda.errors import MemorandaError, RootMissing
 from memoranda.model.live import WatchMode, WatchPlan
 from memoranda.model.sync import FailureKind, SyncPhase, SyncReport, SyncState
 from memoranda.ports import Clock
+from memoranda.sync.embed_backfill import EmbedBackfill
 from memoranda.sync.lease import Lease
 from memoranda.sync.pending import PendingPaths
 from memoranda.sync.watch_service import WatchService
@@ -69,6 +70,8 @@ class Leader:
         folders: those that a scan looks into. Raises RootMissing.
         skips: folders of other projects inside it.
         is_outdated: whether a newer version keeps the index.
+        backfill: makes the vectors from the end of the first good sync on; None: nobody does.
+        quiet: waits until no full sync runs.
     """
 
     def __init__(
@@ -85,6 +88,8 @@ class Leader:
         state: Callable[[], SyncState],
         folders: Callable[[], Awaitable[tuple[str, ...]]],
         is_outdated: Callable[[], bool],
+        backfill: EmbedBackfill | None = None,
+        quiet: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._name = name
         self._root = root
@@ -96,6 +101,9 @@ class Leader:
         self._state = state
         self._folders = folders
         self._is_outdated = is_outdated
+        self._backfill = backfill
+        self._quiet = quiet
+        self._synced = asyncio.Event()
         self._pending = PendingPaths(plan.delay_s)
         self._wake = asyncio.Event()
         self._everything_at = clock.monotonic()
@@ -121,6 +129,8 @@ class Leader:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._live(), name=f"heartbeat {self._name}")
                 tasks.create_task(self._work(), name=f"leader {self._name}")
+                if self._backfill is not None:
+                    tasks.create_task(self._embed(self._backfill), name=f"embed {self._name}")
         finally:
             await self.watch.stop()
 
@@ -141,10 +151,11 @@ class Leader:
                 raise LeadershipLost("the lock file was taken away")
             now, state = self._clock.monotonic(), self._told_state()
             told = state.phase, state.progress, state.last_scan, state.last_error, state.held
-            says = told, self.watch.state
+            trouble_with_vectors = self._backfill.error if self._backfill else ""
+            says = told, self.watch.state, trouble_with_vectors
             if says != said or now - spoken >= HEARTBEAT_S:
                 try:
-                    self._lease.say(state, self.watch.state)
+                    self._lease.say(state, self.watch.state, trouble_with_vectors)
                     trouble = ""
                 except OSError as error:  # the others then look for themselves
                     self._lease.hush()
@@ -158,6 +169,11 @@ class Leader:
             if (found := await self._stamp()) != root:
                 root = found
                 self._changed(frozenset({""}))
+
+    async def _embed(self, backfill: EmbedBackfill) -> None:
+        """Texts are searched by their words first."""
+        await self._synced.wait()
+        await backfill.run(self._quiet)
 
     def _told_state(self) -> SyncState:
         """As the others are told: while a look at some paths fails, the index is not what they may trust."""
@@ -233,6 +249,7 @@ class Leader:
             self._everything_at = self._clock.monotonic() + self._failed(error)
             return
         self._failures, self._is_incomplete = 0, False
+        self._synced.set()
         self._take_in(report)
         if set(report.folders) - self._watched:  # something may be in them already
             self._ask_for_everything()

@@ -99,14 +99,15 @@ class Lease:
         except OSError:  # nobody can know, and nobody else can lead
             return not mine.st_nlink
 
-    def say(self, sync: SyncState, watch: WatchState) -> None:
+    def say(self, sync: SyncState, watch: WatchState, embedding_error: str = "") -> None:
         """Tell the others how things stand, and that this process lives; for the leader alone.
 
         Raises:
             OSError: it cannot be written.
         """
         assert self._itself is not None  # noqa: S101  (for the leader alone)
-        said = json.dumps(_told(self._itself, sync, watch), ensure_ascii=False).encode()
+        told = _told(self._itself, sync, watch, embedding_error)
+        said = json.dumps(told, ensure_ascii=False).encode()
         place = self._folder / STATE_FILE
         if said == self._said and self._is_mine():
             os.utime(place)
@@ -168,7 +169,9 @@ class Lease:
         return replace(self._other, is_alive=is_alive, is_me=is_me)
 
 
-def _told(itself: Itself, sync: SyncState, watch: WatchState) -> dict[str, Any]:
+def _told(
+    itself: Itself, sync: SyncState, watch: WatchState, embedding_error: str
+) -> dict[str, Any]:
     progress = sync.progress
     return {
         "pid": itself.pid,
@@ -176,6 +179,7 @@ def _told(itself: Itself, sync: SyncState, watch: WatchState) -> dict[str, Any]:
         "index_version": itself.index_version,
         "since": itself.since.isoformat(),
         "serves": itself.serves,
+        "embedding_error": embedding_error,
         "sync": {
             "phase": sync.phase.value,
             "progress": progress and [progress.done, progress.total, round(progress.elapsed_s, 1)],
@@ -211,6 +215,7 @@ def _heard(said: dict[str, Any], heartbeat: float) -> LeaderState:
         index_version=int(said["index_version"]),
         since=datetime.fromisoformat(said["since"]),
         serves=str(said["serves"]),
+        embedding_error=str(said.get("embedding_error", "")),
         heartbeat=datetime.fromtimestamp(heartbeat, UTC),
         is_alive=False,
         is_me=False,

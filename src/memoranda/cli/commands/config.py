@@ -11,6 +11,14 @@ from memoranda.cli.options import EveryProjectOption, JsonOption
 if TYPE_CHECKING:
     from memoranda.config import Settings
 
+_CHOSEN = (
+    "semantic_search_enabled",
+    "semantic_embedding_provider",
+    "semantic_embedding_model",
+    "semantic_min_similarity",
+)
+"""Settings whose default does not count: when they are not given, what works and suits is taken."""
+
 commands = typer.Typer(
     help="Look at the configuration.", no_args_is_help=True, rich_markup_mode=None
 )
@@ -63,7 +71,10 @@ def shown_settings(settings: Settings) -> dict[str, Any]:
 
 
 def value_sources(settings: Settings) -> dict[str, Any]:
-    """Setting -> "environment", "file" or "default"; for `projects` such a word for each project."""
+    """Setting -> "environment", "file", "default" or "detected"; for `projects` such a word for each project.
+
+    "detected": it is not given, and its default in the list of settings does not count.
+    """
     from memoranda.config import config_file
     from memoranda.settings import environment_values
 
@@ -72,7 +83,9 @@ def value_sources(settings: Settings) -> dict[str, Any]:
     def source(name: str) -> str:
         if name in environment:
             return "environment"
-        return "file" if file.get(name) is not None else "default"
+        if file.get(name) is not None:
+            return "file"
+        return "detected" if name in _CHOSEN else "default"
 
     sources: dict[str, Any] = {name: source(name) for name in settings.model_dump()}
     of_environment = environment.get("projects", {})
@@ -106,5 +119,8 @@ def _lines(values: dict[str, Any], sources: dict[str, Any]) -> list[str]:
             ]
             continue
         shown = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
+        if source == "detected":
+            lines.append(f"{name} = (detected, see `memoranda status`)")
+            continue
         lines.append(f"{name} = {shown}" + (f"  ({source})" if source else ""))
     return lines

@@ -18,9 +18,9 @@ def doctor(
 ) -> int:
     """Look for trouble, and say what to do about it.
 
-    Looks at the configuration, each project's folder, index, server, history and searches, and at the
-    system. Changes nothing, and works when other commands do not. Ends with code 1 when there is a problem;
-    a warning is none.
+    Looks at the configuration, the model for search by meaning, each project's folder, index, vectors,
+    server, history and searches, and at the system. Changes and downloads nothing, and works when other
+    commands do not. Ends with code 1 when there is a problem; a warning is none.
     """
     import shutil
     import sys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,11 +14,18 @@ from memoranda.model.search import ItemType, SearchType
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memoranda.config import Settings
     from memoranda.container import Container
     from memoranda.model.project import Project
     from memoranda.model.search import SearchResults
 
-_MODE_HELP = "fts, vector or hybrid; vector and hybrid are full text in this release."
+_MODE_HELP = "fts: by words; vector: by meaning; hybrid: by both, the default unless search by meaning is off."
+
+
+def _similarity(value: float | None) -> float | None:
+    if value is not None and not 0 <= value <= 1:  # NaN is none either
+        raise typer.BadParameter(f"{value:g} is not between 0 and 1")
+    return value
 
 
 def search(
@@ -86,6 +94,18 @@ def search(
         SearchType | None,
         typer.Option("--mode", metavar="MODE", help=_MODE_HELP),
     ] = None,
+    min_similarity: Annotated[
+        float | None,
+        typer.Option(
+            "--min-similarity",
+            metavar="NUMBER",
+            help=(
+                "Meaning finds only what is at least so near, 0 (anything) to 1 (the same); left out: as "
+                "fits the model."
+            ),
+            callback=_similarity,
+        ),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why each hit is where it is.")
     ] = False,
@@ -117,15 +137,15 @@ def search(
     )
     if not query.strip() and filters == SearchFilters():
         raise typer.BadParameter("give words to find, or a filter", param_hint="QUERY")
+    filters = replace(filters, min_similarity=min_similarity)
 
     async def work(container: Container) -> tuple[Project, SearchResults]:
         chosen = container.find_project(project)
         workspace = await opened(container, chosen)
         await brought_up_to_date(workspace)
-        best = SearchType.HYBRID if container.settings.semantic_search_enabled else SearchType.FTS
         wanted = SearchQuery(
             query,
-            mode or best,
+            mode or _usual_mode(container.settings),
             filters,
             limit=limit,
             offset=(page - 1) * limit,
@@ -141,6 +161,13 @@ def search(
         write_json(results_data(results, chosen, WHOLE))
     else:
         _print(results)
+
+
+def _usual_mode(settings: Settings) -> SearchType:
+    """Words alone where search by meaning was switched off, both otherwise."""
+    from memoranda.embeddings.plan import embedding_plan
+
+    return SearchType.HYBRID if embedding_plan(settings).is_on else SearchType.FTS
 
 
 def _print(results: SearchResults) -> None:

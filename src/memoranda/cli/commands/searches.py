@@ -31,7 +31,8 @@ def searches(
     tells from them what is slow and what finds nothing. The setting `search_log` switches it off.
 
     The client "memoranda" is this command line. Behind a query stands (filtered): with filters; (relaxed):
-    not all that was demanded was found; (weak): nothing relevant was found.
+    not all that was demanded was found; (weak): nothing relevant was found; (degraded): it ran in a simpler
+    way than asked, such as by words alone.
     """
     from memoranda.cli.output import size, write_json, write_note, write_text
     from memoranda.config import load_settings
@@ -110,6 +111,7 @@ def _marks(record: SearchRecord) -> str:
             ("filtered", record.is_filtered),
             ("relaxed", record.is_relaxed),
             ("weak", record.is_weak),
+            ("degraded", record.is_degraded),
         )
         if is_set
     ]

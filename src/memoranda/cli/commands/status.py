@@ -49,7 +49,7 @@ def status(
     ] = False,
     as_json: JsonOption = False,
 ) -> int:
-    """Say what is indexed, who keeps it up to date, and what is not indexed and why.
+    """Say what is indexed, who keeps it up to date, what is embedded, and what is not indexed and why.
 
     Looks at the folder but indexes nothing. A folder that is missing makes the command fail.
     """
@@ -83,6 +83,7 @@ def print_status(
 
     async def work(container: Container) -> tuple[list[_Status], str]:
         wanted = names if names is not None else [each.name for each in container.projects()]
+        await container.choice.ready()  # else it could only say that nobody knows yet
         looks = [await _look(container, name) for name in wanted]
         return looks, default_project(container)[1]
 
@@ -160,6 +161,7 @@ def _text(status: _Status, me: Onlooker) -> str:
     from memoranda.cli.keeping import keeping_lines
     from memoranda.cli.output import listed, size
     from memoranda.cli.reports import failure_lines, held_lines
+    from memoranda.render.meaning import meaning_texts
     from memoranda.render.notes import count
 
     info = status.info
@@ -185,6 +187,10 @@ def _text(status: _Status, me: Onlooker) -> str:
         lines.append(f"  notice    {info.notice}")
     lines += _trouble(status)
     lines += keeping_lines(info.leader, me, known=[status.trouble])
+    lines += [
+        f"  meaning   {text}"
+        for text in meaning_texts(info.provider, info.embedding, way_on=_embedding_way_on(info))
+    ]
     lines += held_lines(info.missing, info.missing_reason, project.name, info.missing_total)
     lines += failure_lines(info.failures)
     if info.broken:
@@ -214,12 +220,24 @@ def _trouble(status: _Status) -> list[str]:
 
 def _way_on(info: ProjectInfo) -> str:
     """How an index that is behind gets on."""
-    from memoranda.cli.command_line import command_line
     from memoranda.model.sync import SyncPhase
 
     leader = info.leader
     if leader is not None and leader.is_alive and leader.sync.phase is not SyncPhase.FAILED:
         return "the server indexes it in a moment"
+    return _sync(info)
+
+
+def _embedding_way_on(info: ProjectInfo) -> str:
+    """Who embeds the notes that are not embedded yet."""
+    if info.leader is not None and info.leader.is_alive:
+        return "the server embeds the rest"
+    return _sync(info)
+
+
+def _sync(info: ProjectInfo) -> str:
+    from memoranda.cli.command_line import command_line
+
     return f"run: {command_line('sync', project=info.project.name)}"
 
 

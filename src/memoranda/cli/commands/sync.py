@@ -9,11 +9,14 @@ import typer
 from memoranda.cli.options import EveryProjectOption, JsonOption
 
 if TYPE_CHECKING:
+    from memoranda.cli.vectors import Vectors
     from memoranda.cli.watching import Happening
     from memoranda.container import Container
     from memoranda.errors import MemorandaError
     from memoranda.model.project import Project
     from memoranda.model.sync import SyncReport
+
+    Done = tuple[Project, SyncReport, Vectors]
 
 _CLOSING_PATIENCE_S = 1.5
 
@@ -56,11 +59,15 @@ def sync(
     empty, is another one than before, or has lost more than 20 notes and 30 % of them, the notes are
     kept until a sync at least a minute later finds the same. Files that fail do not make the command
     fail; a folder that is missing does, and so does a folder of which no file could be read.
+
+    Then notes without vectors of their present text are embedded, unless a server does it. Ctrl-C ends
+    that without harm: what is embedded stays.
     """
     from memoranda.cli.errors import FAILED, hint, report
     from memoranda.cli.output import write_json, write_text
     from memoranda.cli.reports import nothing_read, report_json, report_text
     from memoranda.cli.session import with_container
+    from memoranda.cli.vectors import vectors_json, vectors_text
 
     if watch:
         if verify or accept_deletions:
@@ -71,7 +78,7 @@ def sync(
 
     async def work(
         container: Container,
-    ) -> tuple[list[tuple[Project, SyncReport]], list[MemorandaError]]:
+    ) -> tuple[list[Done], list[MemorandaError]]:
         return await _sync_all(container, project, verify=verify, accept=accept_deletions)
 
     done, errors = with_container(work)
@@ -80,7 +87,10 @@ def sync(
     if as_json:
         write_json(
             {
-                "projects": [report_json(synced.name, result) for synced, result in done],
+                "projects": [
+                    report_json(synced.name, result) | {"vectors": vectors_json(vectors)}
+                    for synced, result, vectors in done
+                ],
                 "errors": [
                     {"code": error.code, "message": error.message, "hint": hint(error)}
                     for error in errors
@@ -88,38 +98,43 @@ def sync(
             }
         )
     else:
-        for synced, result in done:
-            write_text(report_text(synced.name, result))
+        for synced, result, vectors in done:
+            write_text(f"{report_text(synced.name, result)}\n{vectors_text(vectors)}")
         for error in errors:
             report(error.code, error.message, hint=hint(error), as_json=False)
-    failed = errors or any(nothing_read(result) for _, result in done)
+    failed = errors or any(nothing_read(result) for _, result, _ in done)
     return FAILED if failed else 0
 
 
 async def _sync_all(
     container: Container, name: str | None, *, verify: bool, accept: bool
-) -> tuple[list[tuple[Project, SyncReport]], list[MemorandaError]]:
-    """Sync every selected project; one that fails does not keep the others from it."""
+) -> tuple[list[Done], list[MemorandaError]]:
+    """Sync and embed every selected project; one that fails does not keep the others from it."""
     from memoranda.cli.progress import progress_bar
     from memoranda.cli.selection import selected
     from memoranda.cli.session import opened
+    from memoranda.cli.vectors import embed_pending
     from memoranda.errors import DatabaseDamaged, MemorandaError
 
-    async def sync_one(project: Project) -> SyncReport:
+    async def sync_one(project: Project) -> Done:
         workspace = await opened(container, project)
         with progress_bar(project.name) as progress:
-            return await workspace.sync.full_sync(
+            report = await workspace.sync.full_sync(
                 progress=progress, verify=verify, accept_deletions=accept
             )
+        vectors = await embed_pending(
+            project.name, container.choice, workspace.coordinator, workspace.backfill
+        )
+        return project, report, vectors
 
-    done: list[tuple[Project, SyncReport]] = []
+    done: list[Done] = []
     errors: list[MemorandaError] = []
     for project in selected(container, name):
         try:
             try:
-                done.append((project, await sync_one(project)))
+                done.append(await sync_one(project))
             except DatabaseDamaged:  # the next look opens one that is made anew
-                done.append((project, await sync_one(project)))
+                done.append(await sync_one(project))
         except MemorandaError as error:
             errors.append(error)
     return done, errors

@@ -31,14 +31,11 @@ async def search_notes(session: Session, values: dict[str, Any]) -> Answer:
         offset=(values["page"] - 1) * size,
     )
     results = await workspace.search.search(query, by=author())
-    # The default mode degrades with every answer until there are vectors: the head line says what ran,
-    # JSON says why; a sentence is for who asked for meaning alone.
-    shown = results if query.search_type is SearchType.VECTOR else replace(results, degraded=None)
     now = standing(workspace)
     if not now.is_complete:  # other words would find no more than these
-        results, shown = replace(results, suggestion=None), replace(shown, suggestion=None)
+        results = replace(results, suggestion=None)
     return Answer(
-        lambda: now.below(results_text(shown)),
+        lambda: now.below(results_text(results)),
         lambda: results_data(results, project, is_complete=now.is_complete) | now.data,
     )
 
@@ -67,7 +64,7 @@ DECLARATIONS = (
         name="search_notes",
         title="Search notes",
         description=(
-            "Find notes by their words. Answers with title, permalink, dates and matching passages; "
+            "Find notes by words and meaning. Answers with title, permalink, dates and matching passages; "
             "read more with read_note."
         ),
         params=(
@@ -83,7 +80,12 @@ DECLARATIONS = (
             Param(
                 "page_size", Kind.INTEGER, default=10, minimum=1, maximum=100, aliases=("limit",)
             ),
-            Param("search_type", default="hybrid", choices=tuple(SearchType)),
+            Param(
+                "search_type",
+                description="fts: by words; vector: by meaning; hybrid: by both.",
+                default="hybrid",
+                choices=tuple(SearchType),
+            ),
             Param("note_types", Kind.TEXTS, description="Any of these types.", default=()),
             Param("after_date", description="ISO date or '7d'; file modified later than this."),
             Param("tags", Kind.TEXTS, description="All of these tags.", default=()),
@@ -106,7 +108,13 @@ DECLARATIONS = (
             Param("permalink", description="Exact."),
             Param("permalink_match", description="Prefix, or a pattern with *."),
             Param("title", description="Part of the title."),
-            Param("min_similarity", Kind.NUMBER, minimum=0, maximum=1),
+            Param(
+                "min_similarity",
+                Kind.NUMBER,
+                description="Of what meaning finds; left out: as fits the model.",
+                minimum=0,
+                maximum=1,
+            ),
         ),
         run=search_notes,
         read_only=True,

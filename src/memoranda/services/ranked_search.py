@@ -1,23 +1,26 @@
-"""One full-text search inside a transaction: the hits in their order, one page of them with its texts.
+"""One search inside a transaction: the hits of words and of meaning in one order, one page with its texts.
 
-The back end says which items have a term and what is in an item; `ranking` orders them. No text is read but that
-of the best eighty items and of the page.
+The back ends say which items have a term, which are near the question, and what is in an item; `ranking`
+orders them. No text is read but that of the best items (eighty by their words, a hundred by their meaning)
+and of the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memoranda.model.item_key import ITEM_TYPES, KIND_BITS, KINDS, NOTE_BITS
+from memoranda.model.item_key import KIND_BITS, KINDS, NOTE_BITS
 from memoranda.model.search import ItemType, SearchQuery
-from memoranda.ports import FullTextIndex, StoredItem
-from memoranda.ranking.items import ItemScore, ItemScorer
-from memoranda.ranking.matching import Ids, ItemMatches, Scores, TermMatches, counted, is_in
+from memoranda.ports import FullTextIndex, StoredItem, VectorIndex
+from memoranda.ranking.fusion import by_both_legs, joined
+from memoranda.ranking.items import ItemScore, ItemScorer, no_score
+from memoranda.ranking.matching import Ids, ItemMatches, Scores, counted, is_in, match_items
 from memoranda.ranking.ordering import (
     ScoredHit,
     candidates,
@@ -31,11 +34,16 @@ from memoranda.ranking.recency import recency_factor
 from memoranda.repositories.note_sets import NoteSets
 from memoranda.repositories.standing import StandingRepository
 from memoranda.repositories.store import Tx
+from memoranda.services.found import Found, FoundItem, FoundPage, Weighing
 from memoranda.services.text_matches import Matcher, Matches
 from memoranda.text.analysis import Languages
 from memoranda.text.query import TextQuery
 
+if TYPE_CHECKING:
+    from memoranda.ports import Vectors
+
 _SHOWN_ITEMS = 3
+_TOPS = 10
 _TITLE_TERMS = 12
 _NOTHING = np.empty(0, np.int64)
 _DATE_FACTOR = 2.0
@@ -46,50 +54,54 @@ _KIND_MASK = (1 << KIND_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class FoundItem:
-    """An item of a hit with its text, and its score when it has a term."""
-
-    stored: StoredItem
-    score: ItemScore | None = None
-
-    @property
-    def item_type(self) -> ItemType:
-        """What it is."""
-        return ITEM_TYPES[self.stored.key & _KIND_MASK]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A hit. `items`: best first; of a note at most three, of an item the item itself."""
-
-    entity_id: int
-    item_type: ItemType
-    score: float
-    items: tuple[FoundItem, ...]
-    boosts: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPage:
-    """One page of hits, best first.
+class _ByWords:
+    """What the leg of words found. Shape (n,) each, but for `looked_at`.
 
     Attributes:
-        terms: what was looked for; shares of scores are in this order.
-        total: all hits; `full` of them have all the terms (None without terms).
-        coverage: the most of what was asked that one note has, 0..1.
+        items: all that match, of the types wanted.
+        ids: of all hits, notes or items, ascending; `terms` are how many of the terms each has, `promised`
+            what it promises to be worth.
+        looked_at: keys of the items whose texts are looked at, ascending.
     """
 
-    hits: tuple[Found, ...]
-    total: int
-    terms: tuple[TermMatches, ...] = ()
-    full: int | None = None
-    coverage: float = 1.0
-    is_relaxed: bool = False
-    has_span: bool = False
+    items: ItemMatches
+    ids: Ids
+    terms: Ids
+    promised: Scores
+    looked_at: Ids
 
 
-class TextSearch:
-    """One run of one query."""
+@dataclass(frozen=True, slots=True)
+class MeaningLeg:
+    """How the meaning of a question takes part.
+
+    Attributes:
+        index: of the vectors, `space` theirs.
+        share: of meaning in the score of a hit; 1.0: words find nothing.
+        least: similarity of what is a hit without a word of the query.
+        most: items that are hits without a word of the query.
+    """
+
+    index: VectorIndex
+    space: str
+    vector: Vectors
+    share: float
+    least: float
+    most: int
+
+
+class RankedSearch:
+    """One run of one query.
+
+    Args:
+        tx: the transaction.
+        fulltext: the leg of words.
+        parsed: the query, with what else was asked in `query`.
+        query: its filters and page.
+        languages: those of the index.
+        half_life_days: 0: age does not count.
+        meaning: the other leg; None: words alone.
+    """
 
     def __init__(
         self,
@@ -99,12 +111,14 @@ class TextSearch:
         query: SearchQuery,
         languages: Languages,
         half_life_days: int = 0,
+        meaning: MeaningLeg | None = None,
     ) -> None:
         self._tx = tx
         self._fulltext = fulltext
         self._parsed = parsed
         self._languages = languages
         self._half_life_days = half_life_days
+        self._meaning = meaning
         self._wanted = slice(query.offset, query.offset + query.limit)
         self._matcher = Matcher(tx, fulltext, parsed, query.filters)
         types = set(query.filters.item_types)
@@ -116,42 +130,131 @@ class TextSearch:
         if not self._parsed.clauses:
             return self._newest()
         match = self._matcher.matches()
-        items = self._of_kinds(match.items) if self._is_by_item else match.items
-        if not len(items.keys):
+        near = self._near(match)
+        words = self._by_words(match)
+        if not len(words.ids) and not near:
             if self._is_by_item and match.has_span and all(one.term.is_date for one in match.terms):
                 return self._newest()
             return FoundPage((), 0, match.terms, full=0, coverage=0.0)
+        return self._joined(match, words, near)
+
+    # The two legs
+
+    def _by_words(self, match: Matches) -> _ByWords:
+        """All that words find, and which of it is looked at; nothing, when meaning alone counts."""
+        items = self._of_kinds(match.items) if self._is_by_item else match.items
+        if not len(items.keys) or (self._meaning is not None and self._meaning.share >= 1):
+            return _ByWords(match_items(()), _NOTHING, _NOTHING, np.empty(0), _NOTHING)
         terms = counted(match.terms)
         of_note = note_promise(match.items, match.notes, terms)
         of_note *= np.where(is_in(match.notes.notes, match.preferred), _DATE_FACTOR, 1.0)
         promised = promise(items, match.notes, of_note)
         first_by_path = NoteSets(self._tx).first_by_path
         keys = candidates(items, promised, _OF_A_NOTE[self._is_by_item], first_by_path)
-        if not self._is_by_item:
-            keys = np.union1d(keys, self._titled(match))
-        scored = self._scored(match, keys)
         if self._is_by_item:
-            ids, having = items.keys, items.terms
-            hits = item_hits([one.score for one in scored.values() if one.score], items)
-        else:
-            ids, having = match.notes.notes, match.notes.terms
-            promised = of_note
-            precise = [one.score for one in scored.values() if one.score]
-            hits = note_hits(precise, match.notes, terms)
-        hits = _by_date(hits, match.preferred)
+            return _ByWords(items, items.keys, items.terms, promised, keys)
+        keys = np.union1d(keys, self._titled(match))
+        return _ByWords(items, match.notes.notes, match.notes.terms, of_note, keys)
+
+    def _near(self, match: Matches) -> dict[int, float]:
+        """Item key -> similarity of the items nearest to the question; the nearest first."""
+        leg = self._meaning
+        if leg is None or leg.most < 1:
+            return {}
+        found = leg.index.nearest(
+            self._tx.conn,
+            leg.space,
+            leg.vector,
+            leg.most,
+            among=self._matcher.open_to_meaning(match),
+            kinds=self._kinds if self._is_by_item else None,
+        )
+        return dict(zip(found.keys.tolist(), found.similarities.tolist(), strict=True))
+
+    def _joined(self, match: Matches, words: _ByWords, near: Mapping[int, float]) -> FoundPage:
+        leg = self._meaning
+        own = [] if leg is None else [key for key in near if near[key] >= leg.least]
+        scored = self._scored(match, _with_words(own, words))
+        by_words = {self._id(hit): hit for hit in self._hits_of_words(match, words, scored)}
+        alone = {self._of_key(key) for key in own}
+        similarities = self._similarities(near, scored)
+        similar: dict[int, float] = {}
+        for key, similarity in similarities.items():
+            one = self._of_key(key)
+            similar[one] = max(similarity, similar.get(one, -1.0))
+        hits = list(by_words.values())
+        if leg is not None and near:
+            meaning = {one: similar[one] for one in by_words.keys() | alone if one in similar}
+            scores = [one.score for one in scored.values() if one.score]
+            scores += [no_score(key, len(match.terms)) for key in own if key not in scored]
+            hits = joined(
+                by_words, meaning, self._shown_of(scores, similarities, leg.share), leg.share
+            )
         head = self._in_order(self._by_standing(hits) if self._half_life_days else hits)
-        found = [self._found(hit, scored) for hit in head[self._wanted]]
-        if self._wanted.stop > len(head):
-            found += self._tail(match, items, ids, promised, head)
+        text_scores = {one: hit.score for one, hit in by_words.items()}
+        weigh = Weighing(match.notes, text_scores, similar, is_whole=self._is_whole)
+        shown = head[self._wanted]
+        unread = {one.key for hit in shown for one in hit.items} - scored.keys()
+        scored |= {one.key: FoundItem(one) for one in self._stored(unread)}
+        found = [self._found(hit, scored, weigh) for hit in shown]
+        if self._wanted.stop > len(head) and len(words.ids):
+            found += self._tail(match, words, head, weigh)
+        is_new = ~is_in(np.array(sorted(alone), np.int64), words.ids)
         return FoundPage(
             tuple(found),
-            total=len(ids),
+            total=len(words.ids) + int(is_new.sum()),
             terms=match.terms,
-            full=int((having == terms).sum()),
-            coverage=self._coverage(match),
+            full=int((words.terms == counted(match.terms)).sum()),
+            coverage=float(match.notes.coverage.max(initial=0.0)) if self._is_whole else 1.0,
             is_relaxed=match.is_relaxed,
             has_span=match.has_span,
+            tops=tuple(weigh.evidence(self._id(hit), hit.entity_id) for hit in head[:_TOPS]),
         )
+
+    def _hits_of_words(
+        self, match: Matches, words: _ByWords, scored: Mapping[int, FoundItem]
+    ) -> list[ScoredHit]:
+        wanted = np.array(sorted(scored), np.int64)
+        having = wanted[is_in(wanted, words.items.keys)].tolist()
+        precise = [one.score for key in having if (one := scored[key]).score]
+        if self._is_by_item:
+            return _by_date(item_hits(precise, words.items), match.preferred)
+        return _by_date(note_hits(precise, match.notes, counted(match.terms)), match.preferred)
+
+    def _similarities(
+        self, near: Mapping[int, float], scored: Mapping[int, FoundItem]
+    ) -> dict[int, float]:
+        """Item key -> similarity, of all that are near or were looked at."""
+        leg = self._meaning
+        known = dict(near)
+        if leg is not None and near and (rest := sorted(scored.keys() - known.keys())):
+            keys = np.array(rest, np.int64)
+            values = leg.index.similarities(self._tx.conn, leg.space, leg.vector, keys)
+            known.update(zip(rest, values.tolist(), strict=True))
+        return known
+
+    def _shown_of(
+        self, scores: Sequence[ItemScore], similarities: Mapping[int, float], share: float
+    ) -> dict[int, list[ItemScore]]:
+        """Hit -> its items, best first by both legs; of a note at most three."""
+        of: dict[int, list[ItemScore]] = {}
+        for score in scores:
+            of.setdefault(self._of_key(score.key), []).append(score)
+        return {
+            one: by_both_legs(items, similarities, share)[:_SHOWN_ITEMS]
+            for one, items in of.items()
+        }
+
+    @property
+    def _is_whole(self) -> bool:
+        """With OR no note need have more than a part of what is asked."""
+        return len(self._parsed.clauses) == 1
+
+    def _id(self, hit: ScoredHit) -> int:
+        return hit.key if self._is_by_item else hit.entity_id
+
+    def _of_key(self, key: int) -> int:
+        return key if self._is_by_item else key >> NOTE_BITS
 
     def _titled(self, match: Matches) -> Ids:
         """The notes whose title has all the words: what a person types who knows the note."""
@@ -175,6 +278,9 @@ class TextSearch:
             item.key: FoundItem(item, scorer.score(item, having))
             for item, having in zip(stored, present, strict=True)
         }
+
+    def _stored(self, keys: Collection[int]) -> Sequence[StoredItem]:
+        return self._fulltext.items(self._tx.conn, sorted(keys)) if keys else ()
 
     def _by_standing(self, hits: Sequence[ScoredHit]) -> list[ScoredHit]:
         """The hits with what age, importance and status of their notes do to their scores."""
@@ -204,40 +310,35 @@ class TextSearch:
     def _places(self, notes: set[int]) -> dict[int, int]:
         return {note: place for place, note in enumerate(NoteSets(self._tx).by_path(notes))}
 
-    def _coverage(self, match: Matches) -> float:
-        """The most that a note has of what was asked; with OR no note need have more than a part."""
-        return float(match.notes.coverage.max()) if len(self._parsed.clauses) == 1 else 1.0
-
     # After the precisely scored
 
     def _tail(
-        self,
-        match: Matches,
-        items: ItemMatches,
-        ids: Ids,
-        promised: Scores,
-        head: Sequence[ScoredHit],
+        self, match: Matches, words: _ByWords, head: Sequence[ScoredHit], weigh: Weighing
     ) -> list[Found]:
         """The page's part behind the head, in order of promise; scores go on falling."""
-        known = [hit.key if self._is_by_item else hit.entity_id for hit in head]
-        left = ~is_in(ids, np.array(sorted(known), np.int64))
-        rest, scores = ids[left], promised[left]
+        known = [self._id(hit) for hit in head]
+        left = ~is_in(words.ids, np.array(sorted(known), np.int64))
+        rest, scores = words.ids[left], words.promised[left]
         start, stop = (max(0, at - len(head)) for at in (self._wanted.start, self._wanted.stop))
         chosen = self._by_promise(rest, scores, start, stop)
         lowest = head[-1].score if head else 1.0
-        keys = {one: self._keys_of(one, items) for one in chosen}
+        keys = {one: self._keys_of(one, words.items) for one in chosen}
         wanted = np.array(sorted(key for found in keys.values() for key in found), np.int64)
         scored = self._scored(match, wanted) if len(wanted) else {}
         return [
             Found(
-                one >> NOTE_BITS if self._is_by_item else one,
+                self._note(one),
                 scored[one].item_type if self._is_by_item else ItemType.NOTE,
                 lowest * (1 - place / (len(rest) + 1)),
-                self._shown(one >> NOTE_BITS if self._is_by_item else one, found, scored),
+                self._shown(self._note(one), found, scored),
                 {},
+                weigh.evidence(one, self._note(one)),
             )
             for place, (one, found) in enumerate(keys.items(), start + 1)
         ]
+
+    def _note(self, one: int) -> int:
+        return one >> NOTE_BITS if self._is_by_item else one
 
     def _by_promise(self, ids: Ids, scores: Scores, start: int, stop: int) -> list[int]:
         """That part of the ids, best first, equal scores by path; paths are read of those alone."""
@@ -267,7 +368,7 @@ class TextSearch:
 
     # With their texts
 
-    def _found(self, hit: ScoredHit, scored: Mapping[int, FoundItem]) -> Found:
+    def _found(self, hit: ScoredHit, scored: Mapping[int, FoundItem], weigh: Weighing) -> Found:
         keys = [one.key for one in hit.items]
         return Found(
             hit.entity_id,
@@ -275,6 +376,7 @@ class TextSearch:
             hit.score,
             self._shown(hit.entity_id, keys, scored),
             hit.boosts,
+            weigh.evidence(self._id(hit), hit.entity_id),
         )
 
     def _shown(
@@ -303,6 +405,12 @@ class TextSearch:
             for place, note in enumerate(sets.newest(notes, self._wanted), self._wanted.start)
         ]
         return FoundPage(tuple(found), total, has_span=self._parsed.span is not None)
+
+
+def _with_words(near: Sequence[int], words: _ByWords) -> Ids:
+    """Keys of what is looked at for its words: those chosen, and what is near and has some."""
+    keys = np.array(near, np.int64)
+    return np.union1d(words.looked_at, keys[is_in(keys, words.items.keys)])
 
 
 def _by_date(hits: list[ScoredHit], preferred: Ids) -> list[ScoredHit]:

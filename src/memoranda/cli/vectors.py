@@ -1,0 +1,123 @@
+"""Vectors after a sync in a command: made here, or by the server that leads the project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memoranda.model.embedding import EmbeddingProgress, ProviderPhase, ProviderState
+from memoranda.render.notes import count
+
+if TYPE_CHECKING:
+    from memoranda.embeddings.choice import ProviderChoice
+    from memoranda.model.live import LeaderState
+    from memoranda.sync.coordinator import SyncCoordinator
+    from memoranda.sync.embed_backfill import EmbedBackfill
+    from memoranda.sync.embed_notes import Embedded
+
+_REMOTE = "openai"
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """How the vectors of a project are after a command.
+
+    Attributes:
+        state: the provider.
+        progress: how far they are; None without a provider.
+        embedded: what the command did; None: it did nothing, or failed in the middle.
+        leader: the process that makes them instead.
+        problem: what ended the work.
+    """
+
+    state: ProviderState
+    progress: EmbeddingProgress | None = None
+    embedded: Embedded | None = None
+    leader: LeaderState | None = None
+    problem: str = ""
+
+
+async def embed_pending(
+    name: str, choice: ProviderChoice, coordinator: SyncCoordinator, backfill: EmbedBackfill
+) -> Vectors:
+    """Embed what is pending, unless a server leads the project: that does it.
+
+    A bar shows how far it is; Ctrl-C leaves done what is done. A provider that fails is no failure of the
+    command: the words of the notes are searched.
+
+    Raises:
+        DatabaseProblem, DiskFull: the index failed.
+    """
+    import asyncio
+
+    from memoranda.cli.output import write_note
+    from memoranda.cli.progress import progress_bar
+    from memoranda.errors import EmbeddingProblem
+
+    if await choice.ready() is None:
+        return Vectors(choice.state)
+    leader = coordinator.leader
+    if leader is not None and leader.is_alive and not leader.is_me:
+        return Vectors(choice.state, await coordinator.embedding(), leader=leader)
+    try:
+        with progress_bar(f"Embedding {name}", "notes") as show:
+            embedded = await backfill.run_once(show)
+    except EmbeddingProblem as problem:
+        why = f"{problem.message}. {problem.hint}" if problem.hint else problem.message
+        return Vectors(choice.state, await backfill.progress(), problem=why.removesuffix("."))
+    except asyncio.CancelledError:
+        write_note(f"{name}: what is embedded stays; the next sync or a server embeds the rest")
+        raise
+    return Vectors(choice.state, await backfill.progress(), embedded)
+
+
+def vectors_text(vectors: Vectors) -> str:
+    """One line: what was done, by whom, and what is left and why."""
+    return f"  vectors   {_said(vectors)}"
+
+
+def vectors_json(vectors: Vectors) -> dict[str, Any]:
+    """The same in figures. `notes` and `texts`: of this command; null when it did nothing."""
+    state, progress, embedded = vectors.state, vectors.progress, vectors.embedded
+    return {
+        "provider": state.provider,
+        "model": state.model,
+        "notes": embedded.notes if embedded else None,
+        "texts": embedded.texts if embedded else None,
+        "duration_s": round(embedded.duration_s, 3) if embedded else None,
+        "pending": progress.pending if progress else None,
+        "stored": progress.vectors if progress else None,
+        "made_by": vectors.leader.pid if vectors.leader else None,
+        "reason": _reason(vectors),
+    }
+
+
+def _said(vectors: Vectors) -> str:
+    state, progress, embedded = vectors.state, vectors.progress, vectors.embedded
+    reason = _reason(vectors)
+    if progress is None:
+        return f"none: {reason}" if reason else "none"
+    left = f"{count(progress.pending, 'note')} of {progress.notes:,} to do"
+    why = f": {reason}" if reason else ""
+    if vectors.leader is not None and progress.pending:
+        return f"process {vectors.leader.pid} makes them, {left}{why}"
+    if vectors.leader is not None or (embedded is not None and not embedded.notes):
+        stored = f"up to date, {progress.vectors:,} of {count(progress.notes, 'note')}"
+        return f"{left}{why}" if progress.pending else stored
+    if embedded is None:
+        return f"stopped, {left}{why}"
+    sent = f", sent to {state.model} ({state.reason})" if state.provider == _REMOTE else ""
+    done = f"{count(embedded.notes, 'note')}, {count(embedded.texts, 'text')}{sent}"
+    return f"{done} in {embedded.duration_s:.1f} s" + (f"; {left}{why}" if progress.pending else "")
+
+
+def _reason(vectors: Vectors) -> str:
+    """Why there are none, or not all."""
+    if vectors.progress is None:
+        is_known = vectors.state.phase is not ProviderPhase.READY
+        return vectors.state.reason if is_known else ""
+    if vectors.problem:
+        return vectors.problem
+    if vectors.embedded is not None and vectors.embedded.refused:
+        return vectors.embedded.reason
+    return vectors.progress.error

@@ -1,0 +1,19 @@
+"""Whether anybody changed the database, asked for next to nothing."""
+
+from __future__ import annotations
+
+from memoranda.repositories.store import Tx
+
+Mark = tuple[int, int, int]
+
+
+def change_mark(tx: Tx) -> Mark:
+    """What is another after a change by any connection of any process; equal marks: nothing changed.
+
+    SQLite counts, for each connection, the changes of all others, and its own apart. Transactions may be
+    on different connections, whose marks differ though nothing changed.
+    """
+    connection = tx.conn.connection.dbapi_connection
+    assert connection is not None  # noqa: S101  (it is open: a transaction runs on it)
+    seen = tx.conn.exec_driver_sql("PRAGMA data_version").scalar_one()
+    return id(connection), int(seen), int(connection.total_changes)

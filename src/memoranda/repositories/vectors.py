@@ -1,0 +1,230 @@
+"""Vectors on SQLite: chunks and their vectors in tables, compared in NumPy from a cache of bits.
+
+The write path of notes does nothing here. A note whose vectors are not of its present text is pending, and
+is not found until it is replaced (`vector_versions`).
+
+What a search returns is read from the tables in its own transaction. The cache only says what to read, so
+one that is older or newer than the transaction costs no truth: vectors it does not know yet are added
+first, those that are gone are not found in the table. Their ids are never used twice.
+
+Source: spec 2.1.5, 5.1; architecture row 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy.engine import Connection
+
+from memoranda.model.embedding import Chunk, EmbeddingProgress
+from memoranda.model.item_key import NOTE_BITS
+from memoranda.ports import NearItems, PendingNote, StoredChunk
+from memoranda.repositories.stored_items import as_list, items_of_notes
+from memoranda.repositories.vector_caching import CacheKeeper, read_vectors
+from memoranda.repositories.vector_rows import known_texts, replace_rows
+from memoranda.repositories.vector_versions import (
+    counts,
+    fresh_among,
+    fresh_notes,
+    pending_versions,
+    set_fresh,
+    versions,
+)
+from memoranda.text.chunks import chunks_of
+
+if TYPE_CHECKING:
+    from memoranda.ports import Keys, Vectors
+
+_CANDIDATES: Final = 400
+_FEW: Final = 1000
+"""So many vectors are compared exactly, all of them."""
+_MANY_STALE: Final = 0.5
+"""Of the first candidates' notes: then all fresh notes are asked for, and the candidates chosen anew."""
+
+_OF_ITEMS: Final = f"""
+    SELECT c.item_key, v.embedding FROM json_each(?) AS wanted
+    CROSS JOIN search_vector_chunks AS c
+        ON c.entity_id = wanted.value >> {NOTE_BITS} AND c.item_key = wanted.value
+    CROSS JOIN search_vector_embeddings AS v ON v.chunk_id = c.id
+    WHERE v.model = ? AND v.dimensions = ?
+"""  # noqa: S608 - a number of ours
+_AT: Final = """
+    SELECT c.item_key, c.part, c.chunk_text, c.content_key, v.embedding
+    FROM json_each(?) AS wanted
+    CROSS JOIN search_vector_chunks AS c ON c.entity_id = json_extract(wanted.value, '$[0]')
+        AND c.chunk_index = json_extract(wanted.value, '$[1]')
+    CROSS JOIN search_vector_embeddings AS v ON v.chunk_id = c.id AND v.model = ?
+    ORDER BY wanted.key
+"""
+_RETIRE_NOTES: Final = "DELETE FROM search_vector_notes WHERE project_id = ? AND space <> ?"
+_RETIRE_VECTORS: Final = """
+    DELETE FROM search_vector_embeddings
+    WHERE chunk_id IN (SELECT id FROM search_vector_chunks WHERE project_id = ?) AND model <> ?
+"""
+_RETIRE_CHUNKS: Final = """
+    DELETE FROM search_vector_chunks WHERE project_id = ?
+    AND NOT EXISTS (SELECT 1 FROM search_vector_embeddings WHERE chunk_id = search_vector_chunks.id)
+"""
+
+
+class SqliteVectorIndex:
+    """`ports.VectorIndex` over the tables of SQLite. One for all threads of a process."""
+
+    def __init__(self, project_id: int) -> None:
+        self._project_id = project_id
+        self._caches = CacheKeeper(project_id)
+
+    def pending(self, conn: Connection, space: str, limit: int) -> Sequence[PendingNote]:
+        """Notes without vectors of their present text, the last modified first; two statements."""
+        found = pending_versions(conn, self._project_id, space, limit)
+        items = items_of_notes(conn, [one.entity_id for one in found]) if found else {}
+        return [
+            PendingNote(one.entity_id, one.text, chunks_of(items.get(one.entity_id, ())))
+            for one in found
+        ]
+
+    def known(
+        self, conn: Connection, space: str, content_keys: Iterable[bytes]
+    ) -> frozenset[bytes]:
+        """Which of the texts have a vector anywhere in the project."""
+        return known_texts(conn, self._project_id, space, content_keys)
+
+    def replace(
+        self,
+        conn: Connection,
+        space: str,
+        notes: Sequence[PendingNote],
+        vectors: Mapping[bytes, Vectors],
+    ) -> None:
+        """Make the chunks of these notes and their vectors those of the space."""
+        now = versions(conn, self._project_id, [note.entity_id for note in notes])
+        unchanged = {one.entity_id: one for one in now}
+        notes = [
+            note
+            for note in notes
+            if (one := unchanged.get(note.entity_id)) is not None and one.text == note.checksum
+        ]
+        done = replace_rows(conn, self._project_id, space, notes, vectors)
+        fresh = [
+            (unchanged[note.entity_id], len(note.chunks))
+            for note in notes
+            if note.entity_id in done
+        ]
+        set_fresh(conn, self._project_id, space, fresh)
+
+    def progress(self, conn: Connection, space: str) -> EmbeddingProgress:
+        """How far the vectors of the project are."""
+        found = counts(conn, self._project_id, space)
+        return EmbeddingProgress(found.notes, found.notes - found.fresh, found.vectors)
+
+    def retire_others(self, conn: Connection, space: str) -> int:
+        """Remove all vectors of other spaces, and chunks that have no vector then."""
+        of_others = (self._project_id, space)
+        conn.exec_driver_sql(_RETIRE_NOTES, of_others)
+        removed = conn.exec_driver_sql(_RETIRE_VECTORS, of_others).rowcount
+        conn.exec_driver_sql(_RETIRE_CHUNKS, (self._project_id,))
+        return int(removed)
+
+    def nearest(
+        self,
+        conn: Connection,
+        space: str,
+        query: Vectors,
+        most: int,
+        *,
+        least: float = -1.0,
+        among: Keys | None = None,
+        kinds: Sequence[int] | None = None,
+    ) -> NearItems:
+        """The items nearest to a vector: candidates by an estimate, similarities by their vectors.
+
+        There are at least 400 candidates and four for each item wanted, all of them of notes that are fresh.
+        """
+        import numpy as np
+
+        from memoranda.repositories.vector_scan import best_first, by_item, similarities_of
+
+        cache = self._caches.current(conn, space, len(query))
+        places = cache.places(among, kinds)
+        if most < 1 or not len(places) or not query.any():
+            return NearItems(np.empty(0, np.int64), np.empty(0, np.float32))
+        wanted = max(_CANDIDATES, 4 * most)
+        estimates = cache.estimates(query)[places] if len(places) > _FEW else None
+        keys, similarities = np.empty(0, np.int64), np.empty(0, np.float32)
+        compared = 0
+        everything = [np.arange(len(places))]
+        for block in everything if estimates is None else best_first(estimates, wanted):
+            ids, notes = cache.ids[places[block]], cache.keys[places[block]] >> NOTE_BITS
+            of = np.unique(notes)
+            fresh = fresh_among(conn, self._project_id, space, of.tolist())
+            if len(fresh) < _MANY_STALE * len(of):
+                self._caches.sweep(conn, ids[~np.isin(notes, fresh)])
+                if len(block) < len(places):
+                    everywhere = self._fresh(conn, space)
+                    return self.nearest(
+                        conn, space, query, most, least=least, kinds=kinds,
+                        among=everywhere if among is None else np.intersect1d(among, everywhere),
+                    )  # fmt: skip
+            ids = ids[np.isin(notes, fresh)]
+            found, of_items, vectors = read_vectors(conn, self._project_id, space, len(query), ids)
+            if len(found) < len(ids):
+                self._caches.forget(conn, np.setdiff1d(ids, found))
+            compared += len(found)
+            keys, similarities = by_item(
+                np.concatenate([keys, of_items]),
+                np.concatenate([similarities, similarities_of(vectors, query)]),
+            )
+            if compared >= wanted and len(keys) >= most:
+                break
+        near = int(np.count_nonzero(similarities[:most] >= least))
+        return NearItems(keys[:near], similarities[:near])
+
+    def similarities(self, conn: Connection, space: str, query: Vectors, keys: Keys) -> Vectors:
+        """Cosine of each of these items, in their order; two statements."""
+        import numpy as np
+
+        from memoranda.repositories.vector_scan import by_item, similarities_of, stacked
+
+        wanted, place = np.unique(keys, return_inverse=True)
+        found = np.zeros(len(wanted), np.float32)
+        fresh = fresh_among(conn, self._project_id, space, np.unique(wanted >> NOTE_BITS).tolist())
+        current = wanted[np.isin(wanted >> NOTE_BITS, fresh)]
+        rows = _rows(conn, _OF_ITEMS, as_list(current.tolist()), space, len(query))
+        if rows:
+            vectors = stacked([blob for _, blob in rows], len(query))
+            items, near = by_item(
+                np.array([key for key, _ in rows], np.int64), similarities_of(vectors, query)
+            )
+            found[np.searchsorted(wanted, items)] = near
+        return found[place]
+
+    def sample(self, conn: Connection, space: str, most: int) -> Sequence[StoredChunk]:
+        """Chunks spread evenly over the project, in the order of notes and chunks."""
+        import numpy as np
+
+        from memoranda.repositories.vector_scan import stacked
+
+        notes = np.array(fresh_notes(conn, self._project_id, space), np.int64).reshape(-1, 2)
+        ends = np.cumsum(notes[:, 1])
+        total = int(ends[-1]) if len(ends) else 0
+        chosen = np.unique(np.linspace(0, total, min(most, total), endpoint=False).astype(np.int64))
+        of = np.searchsorted(ends, chosen, side="right")
+        within = chosen - (ends[of] - notes[of, 1])
+        pairs = ",".join(
+            f"[{note},{place}]"
+            for note, place in zip(notes[of, 0].tolist(), within.tolist(), strict=True)
+        )
+        return [
+            StoredChunk(Chunk(key, part, text, content_key), stacked([blob], len(blob) // 4)[0])
+            for key, part, text, content_key, blob in _rows(conn, _AT, f"[{pairs}]", space)
+        ]
+
+    def _fresh(self, conn: Connection, space: str) -> Keys:
+        import numpy as np
+
+        return np.array([note for note, _ in fresh_notes(conn, self._project_id, space)], np.int64)
+
+
+def _rows(conn: Connection, sql: str, *parameters: object) -> list[Any]:
+    return list(conn.exec_driver_sql(sql, parameters).cursor.fetchall())

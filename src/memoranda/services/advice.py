@@ -1,0 +1,106 @@
+"""What a query was read as, and what would find something where it finds nothing: sentences for a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from memoranda.model.search import (
+    DateSpan,
+    MetadataCondition,
+    MetadataOperator,
+    SearchFilters,
+    SearchQuery,
+)
+from memoranda.repositories.refs import NoteRefRepository
+from memoranda.repositories.store import Tx
+from memoranda.text.periods import EARLIEST, LATEST
+from memoranda.text.query import TextQuery
+
+if TYPE_CHECKING:
+    from memoranda.services.found import FoundPage
+
+Run = Callable[[SearchQuery, TextQuery], "FoundPage"]
+"""A search by words in the transaction at hand."""
+
+_MOST_KEYS = 3
+
+_FILTER_WORDS = {
+    "note_types": "type",
+    "tags": "tag",
+    "permalink_match": "permalink",
+    "after_date": "dates",
+    "span": "dates",
+    "item_types": "part of notes",
+    "metadata": "frontmatter",
+    "min_similarity": "similarity",
+}
+"""What a person calls a filter, where it is not its name."""
+
+
+def advice(tx: Tx, query: SearchQuery, parsed: TextQuery, run: Run) -> str:
+    """What would find something, when the words are known or nothing is like them."""
+    if not NoteRefRepository(tx).has_any():
+        return "The index has no notes; `memoranda status` says what is in the folder."
+    for key in _needed_keys(query.filters)[:_MOST_KEYS]:
+        if not _has_key(key, run):
+            return f'No note has the frontmatter key "{key}".'
+    names = [
+        _FILTER_WORDS.get(name, name)
+        for narrowing in (query.filters, *parsed.filters, SearchFilters(span=parsed.span))
+        for name in _filter_names(narrowing)
+    ]
+    if names:
+        plain = replace(query, filters=SearchFilters(), limit=1, offset=0)
+        total = run(plain, replace(parsed, filters=(), span=None)).total
+        if total and parsed.clauses:
+            notes = "1 note matches" if total == 1 else f"{total} notes match"
+            return f"Drop a filter ({', '.join(dict.fromkeys(names))}): without them {notes}."
+        if total:
+            return f"None of {total} notes passes the filters ({', '.join(dict.fromkeys(names))})."
+    return "No note has these words. Try fewer, other or more general ones."
+
+
+def _has_key(key: str, run: Run) -> bool:
+    there = MetadataCondition(key, MetadataOperator.EXISTS, ("true",))
+    query = SearchQuery("", filters=SearchFilters(metadata=(there,)), limit=1)
+    return bool(run(query, TextQuery()).total)
+
+
+def _needed_keys(filters: SearchFilters) -> list[str]:
+    """Frontmatter keys that a note must have to pass."""
+    return [
+        one.key
+        for one in filters.metadata
+        if one.operator is not MetadataOperator.NE
+        and (one.operator is not MetadataOperator.EXISTS or one.values == ("true",))
+    ]
+
+
+def _filter_names(filters: SearchFilters) -> list[str]:
+    return [field.name for field in fields(filters) if getattr(filters, field.name)]
+
+
+def read_filters(parsed: TextQuery, *, has_span: bool) -> Iterator[str]:
+    """The filters that the query's own words set, in words."""
+    for narrowing in parsed.filters:
+        for name in _filter_names(narrowing):
+            value = getattr(narrowing, name)
+            yield f"{_FILTER_WORDS.get(name, name)}: {', '.join(value) if isinstance(value, tuple) else value}"
+    if parsed.span is not None:
+        kind = "dates that come first" if parsed.is_date_preferred else "dates"
+        yield _span_text(parsed.span, kind if has_span else "dates left out, as nothing has them")
+
+
+def _span_text(span: DateSpan, kind: str) -> str:
+    first = span.start.astimezone().date()
+    last = (span.end - timedelta(microseconds=1)).astimezone().date()
+    if span.end.year >= LATEST.year:
+        when = f"{first} and later"
+    elif span.start.year <= EARLIEST.year:
+        when = f"{last} and earlier"
+    else:
+        when = f"{first}" if first == last else f"{first} to {last}"
+    return f"{kind}: {when}, for {span.text!r}"
