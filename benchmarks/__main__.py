@@ -9,10 +9,22 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import index, latency, live, parse, search, startup, vaults
+from benchmarks import embed, index, latency, live, parse, search, startup, vaults, vectors
 from benchmarks.retrieval import harness
+from benchmarks.retrieval.legs import LEGS
 
-_PARTS = ("startup", "parse", "index", "latency", "live", "vaults", "search", "retrieval")
+_PARTS = (
+    "startup",
+    "parse",
+    "index",
+    "embed",
+    "latency",
+    "live",
+    "vaults",
+    "search",
+    "vectors",
+    "retrieval",
+)
 
 
 def main() -> int:
@@ -20,7 +32,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("what", nargs="*", default=[], metavar="|".join(_PARTS))
     parser.add_argument(
-        "--sizes", type=_sizes, help="notes, for index (1000,10000) and search (700,7000)"
+        "--sizes", type=_sizes, help="notes, for index, embed (1000,10000), search (700,7000)"
     )
     parser.add_argument("--huge", action="store_true", help="search 100,000 notes as well")
     parser.add_argument("--notes", type=int, help="notes, for latency (1000) and live (10000)")
@@ -31,6 +43,11 @@ def main() -> int:
     parser.add_argument(
         "--sets", default=",".join(harness.SETS), help="for retrieval (%(default)s)"
     )
+    parser.add_argument(
+        "--ways",
+        default=",".join(leg.name for leg in LEGS),
+        help="to ask, for retrieval (%(default)s)",
+    )
     parser.add_argument("--write-page", action="store_true", help="retrieval's tables into docs")
     arguments = parser.parse_args()
     wanted = arguments.what or _PARTS
@@ -39,6 +56,9 @@ def main() -> int:
     sets = arguments.sets.split(",")
     if unknown := set(sets) - set(harness.SETS):
         parser.error(f"no such set: {', '.join(sorted(unknown))}")
+    ways = arguments.ways.split(",")
+    if unknown := set(ways) - {leg.name for leg in LEGS}:
+        parser.error(f"no such way: {', '.join(sorted(unknown))}")
     over = 0
     if "startup" in wanted:
         over += startup.main(repeat=arguments.repeat)
@@ -46,6 +66,8 @@ def main() -> int:
         over += parse.main(vault=arguments.vault, repeat=arguments.repeat)
     if "index" in wanted:
         over += index.main(sizes=arguments.sizes or (1000, 10_000), repeat=arguments.repeat)
+    if "embed" in wanted:
+        over += embed.main(sizes=arguments.sizes or (1000, 10_000))
     if "latency" in wanted:
         over += latency.main(notes=arguments.notes or 1000, repeat=arguments.repeat)
     if "live" in wanted:
@@ -56,8 +78,14 @@ def main() -> int:
         over += vaults.main()
     if "search" in wanted:
         over += search.main(sizes=arguments.sizes or search.SIZES, is_huge=arguments.huge)
+    if "vectors" in wanted:
+        over += vectors.main(sizes=arguments.sizes or vectors.SIZES)
     if "retrieval" in wanted:
-        over += harness.main(sets, page=harness.PAGE if arguments.write_page else None)
+        over += harness.main(
+            sets,
+            legs=[leg for leg in LEGS if leg.name in ways],
+            page=harness.PAGE if arguments.write_page else None,
+        )
     print(f"\n{over} outside their target" if over else "\nall within their targets")
     return 1 if over else 0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -73,6 +74,14 @@ class Report:
         }
         with self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
+
+
+def status_mb(name: str) -> float:
+    """A line of /proc/self/status in MB; 0 where there is none."""
+    status = Path("/proc/self/status")
+    if status.is_file() and (found := re.search(rf"{name}:\s+(\d+)", status.read_text("ascii"))):
+        return int(found[1]) / 1024
+    return 0.0
 
 
 def environment(home: Path, projects: Mapping[str, Path] | None = None) -> dict[str, str]:

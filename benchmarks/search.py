@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from benchmarks.measure import MEMORANDA, Figure, Report, environment, run
 from benchmarks.queries import MARK
@@ -28,6 +28,8 @@ HUGE = 100_000
 FILTER_RATIO = 1.15
 """What a filtered query may cost against the same without: no more, and some noise."""
 
+_STATIC = {"BASIC_MEMORY_SEMANTIC_EMBEDDING_PROVIDER": "static"}
+_OFF = {"BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false"}
 _QUERIES = 200
 _FEWER = 60
 _MANY_NOTES = 20_000
@@ -36,18 +38,27 @@ _COMPARED = 40
 
 @dataclass(frozen=True, slots=True)
 class _Targets:
-    """CPU milliseconds."""
+    """CPU milliseconds. `hybrid_p50`: of both words and sentences."""
 
     words_p50: float
     sentences_p50: float
     sentences_p95: float
+    hybrid_p50: float
 
 
 _TARGETS: Mapping[int, _Targets] = {
-    700: _Targets(words_p50=10, sentences_p50=20, sentences_p95=60),
-    7000: _Targets(words_p50=40, sentences_p50=80, sentences_p95=200),
+    700: _Targets(words_p50=10, sentences_p50=20, sentences_p95=60, hybrid_p50=30),
+    7000: _Targets(words_p50=40, sentences_p50=80, sentences_p95=200, hybrid_p50=150),
 }
 """By notes: the generator writes about 14 items a note, so these are 10,000 and 100,000 items."""
+
+
+class Put(Protocol):
+    """Reports one figure of a vault."""
+
+    def __call__(
+        self, what: str, value: float, unit: str, most: float | None = None, note: str = ""
+    ) -> None: ...
 
 
 def main(*, sizes: Sequence[int] = SIZES, is_huge: bool = False) -> int:
@@ -59,13 +70,15 @@ def main(*, sizes: Sequence[int] = SIZES, is_huge: bool = False) -> int:
             folder = home / "vault"
             generator = make_vault(folder, notes)
             marked = mark(folder)
-            env = environment(home, {"main": folder})
+            env = environment(home, {"main": folder}) | _STATIC
             command = [*MEMORANDA, "sync", "--project", "main"]
-            sync = run(command, env, log=home / "sync.log")
+            sync = run(command, env | _OFF, log=home / "sync.log")
+            embedding = run(command, env, log=home / "embedding.log")
             note = f"{text_bytes(folder):,} bytes of text, vault: {generator}"
             shutil.rmtree(folder)  # the files are not needed to search
             folder.mkdir()
             report.put(Figure(f"{notes} notes, cold sync: CPU", sync.cpu_s, "s", note=note))
+            report.put(Figure(f"{notes} notes, sync with vectors: CPU", embedding.cpu_s, "s"))
             put(report, notes, measure(home, env, marked, notes))
     return report.over
 
@@ -128,8 +141,30 @@ def put(report: Report, notes: int, asked: Mapping[str, Any]) -> None:
            f"of {asked['compared']} queries")  # fmt: skip
     figure("filters against brute force: other hits", asked["added"], "", 0)
     figure("answers that say nothing fits", asked["weak"], "")
+    put_meaning(asked["meaning"], figure, targets.hybrid_p50 if targets else None)
     figure("RSS before the first query", asked["rss_opened_mb"], "MB")
     figure("RSS after all", asked["rss_mb"], "MB", note=f"peak {asked['peak_mb']:.0f}")
+
+
+def put_meaning(asked: Mapping[str, Any], figure: Put, hybrid_p50: float | None) -> None:
+    """The figures of search by meaning."""
+    figure("vectors", asked["vectors"], "", note=asked["space"])
+    figure("the first query by meaning: CPU", asked["first_ms"], "ms")
+    for kind, times in asked["ms"].items():
+        most = hybrid_p50 if kind.endswith(", hybrid") else None
+        figure(f"{kind}: CPU p50", statistics.median(times), "ms", most, f"{len(times)} queries")
+        figure(f"{kind}: CPU p95", quantile(times, 0.95), "ms", note=f"most {max(times):.1f}")
+    for name, pairs in asked["filtered"].items():
+        without, filtered = (statistics.median(column) for column in zip(*pairs, strict=True))
+        figure(f"vector, 1 % by {name}, against none: CPU p50", filtered / without, "x",
+               note=f"{filtered:.1f} ms against {without:.1f}")  # fmt: skip
+    compared = f"of {asked['compared']} queries"
+    figure("recall@10 of the scan, against all vectors", asked["recall"], "", note=compared)
+    figure("the same, of the worst query", asked["recall_least"], "")
+    figure("filters against all vectors: other answers", asked["unequal"], "", 0, compared)
+    figure("hits that the filter excludes", asked["outside"], "", 0)
+    figure("RSS of vectors and model", asked["rss_mb"] - asked["rss_before_mb"], "MB",
+           note=f"{asked['rss_before_mb']:.0f} before")  # fmt: skip
 
 
 def quantile(values: Sequence[float], share: float) -> float:

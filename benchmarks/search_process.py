@@ -21,7 +21,9 @@ from pathlib import Path
 
 from loguru import logger
 
+from benchmarks.measure import status_mb
 from benchmarks.queries import MARK, Mix, query_mix
+from benchmarks.search_meaning import AskedByMeaning, ask_by_meaning
 from memoranda.config import load_settings
 from memoranda.container import Container
 from memoranda.model.search import (
@@ -66,6 +68,7 @@ class Asked:
     added: int = 0
     first_ms: float = 0.0
     weak: int = 0
+    meaning: AskedByMeaning | None = None
     rss_opened_mb: float = 0.0
     rss_mb: float = 0.0
     peak_mb: float = 0.0
@@ -83,12 +86,16 @@ async def ask(count: int, brute: int, marked: frozenset[str]) -> Asked:
     try:
         workspace = await container.workspace(container.find_project(None))
         mix = query_mix(workspace.database, count)
-        asked = Asked(_items(workspace.database), rss_opened_mb=_status_mb("VmRSS"))
+        asked = Asked(_items(workspace.database), rss_opened_mb=status_mb("VmRSS"))
         run = _Run(workspace.search, asked)
         await run.queries(mix)
         await run.filters((*mix.words[: count // 2], *mix.sentences[: count // 2]))
-        asked.rss_mb, asked.peak_mb = _status_mb("VmRSS"), _status_mb("VmHWM")
+        asked.rss_mb, asked.peak_mb = status_mb("VmRSS"), status_mb("VmHWM")
         _raw(workspace.database, mix, asked)
+        kinds = {kind: mix.kinds()[kind] for kind in ("1-3 words", "question sentences")}
+        asked.meaning = await ask_by_meaning(
+            container, workspace, kinds, _BY_MARK, marked, run.timed, PAGE
+        )
         await run.compare((*mix.words[: brute // 2], *mix.sentences[: brute // 2]), marked)
     finally:
         await container.aclose()
@@ -105,15 +112,16 @@ class _Run:
     async def queries(self, mix: Mix) -> None:
         """All kinds by turns, so that a change of the machine's load meets each alike."""
         kinds = mix.kinds()
-        self._asked.first_ms, _ = await self._timed(SearchQuery("first of all", limit=PAGE))
+        first = SearchQuery("first of all", SearchType.FTS, limit=PAGE)
+        self._asked.first_ms, _ = await self.timed(first)
         for number in range(_WARM_UP):
             text = mix.words[-1 - number % len(mix.words)]
-            await self._timed(SearchQuery(text, limit=PAGE))
+            await self.timed(SearchQuery(text, SearchType.FTS, limit=PAGE))
         for number in range(max(map(len, kinds.values()))):
             for kind, queries in kinds.items():
                 if number < len(queries):
                     query = SearchQuery(queries[number], SearchType.FTS, limit=PAGE)
-                    cpu_ms, results = await self._timed(query)
+                    cpu_ms, results = await self.timed(query)
                     self._asked.ms.setdefault(kind, []).append(cpu_ms)
                     self._asked.weak += results.is_weak
 
@@ -125,11 +133,11 @@ class _Run:
                 plain = SearchQuery(text, SearchType.FTS, limit=PAGE)
                 narrow = SearchQuery(text, SearchType.FTS, filters, limit=PAGE)
                 if number % 2:
-                    with_ms, _ = await self._timed(narrow)
-                    without_ms, _ = await self._timed(plain)
+                    with_ms, _ = await self.timed(narrow)
+                    without_ms, _ = await self.timed(plain)
                 else:
-                    without_ms, _ = await self._timed(plain)
-                    with_ms, _ = await self._timed(narrow)
+                    without_ms, _ = await self.timed(plain)
+                    with_ms, _ = await self.timed(narrow)
                 pairs.append((without_ms, with_ms))
 
     async def compare(self, queries: Sequence[str], marked: frozenset[str]) -> None:
@@ -167,7 +175,8 @@ class _Run:
             if results.is_weak or not results.has_more:
                 return paths, results.is_weak
 
-    async def _timed(self, query: SearchQuery) -> tuple[float, SearchResults]:
+    async def timed(self, query: SearchQuery) -> tuple[float, SearchResults]:
+        """CPU milliseconds of a query with its answer as text, and its results."""
         started = time.process_time()
         results = await self._service.search(query)
         results_text(results)
@@ -194,14 +203,6 @@ def _items(database: Path) -> int:
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         [count] = connection.execute("SELECT count(*) FROM search_index_docsize").fetchone()
         return int(count)
-
-
-def _status_mb(name: str) -> float:
-    """A line of /proc/self/status in MB; 0 where there is none."""
-    status = Path("/proc/self/status")
-    if status.is_file() and (found := re.search(rf"{name}:\s+(\d+)", status.read_text("ascii"))):
-        return int(found[1]) / 1024
-    return 0.0
 
 
 def main() -> None:

@@ -38,6 +38,7 @@ def tasks() -> Sequence[Task]:
             asked,
             (ItemType.SECTION,),
             _HITS,
+            by_meaning=True,
         ),
         Task(
             Series("Docs QA", "pages", "all pages"),
@@ -47,6 +48,7 @@ def tasks() -> Sequence[Task]:
                 *(Question(one.text, frozenset(map(_page, one.gold))) for one in asked),
                 *off_topic("docs"),
             ],
+            by_meaning=True,
         ),
     ]
 

@@ -71,6 +71,7 @@ def _turns(haystack: str, vault: Vault, conversations: Sequence[_Conversation]) 
         },
         [question for one in conversations for question in one.questions],
         (ItemType.OBSERVATION,),
+        by_meaning=haystack == "own",
     )
 
 
@@ -88,7 +89,13 @@ def _sessions(
         for one in conversations
         for question in one.questions
     ]
-    return Task(Series("LoCoMo", "sessions", haystack), vault, whole_notes(ids), [*asked, *others])
+    return Task(
+        Series("LoCoMo", "sessions", haystack),
+        vault,
+        whole_notes(ids),
+        [*asked, *others],
+        by_meaning=haystack == "pooled",
+    )
 
 
 def _conversation(number: int, source: Mapping[str, Any]) -> _Conversation:

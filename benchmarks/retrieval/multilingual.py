@@ -50,6 +50,7 @@ def tasks() -> Sequence[Task]:
             Vault("multilingual", files),
             whole_notes(ids),
             questions,
+            by_meaning=True,
         ),
         *(
             Task(

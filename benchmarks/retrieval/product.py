@@ -12,14 +12,26 @@ from pathlib import Path
 
 from loguru import logger
 
+from benchmarks.measure import RESULTS
+from benchmarks.retrieval.kept_vectors import KeepingProvider
+from benchmarks.retrieval.legs import MINILM, STATIC, WORDS, Leg
 from benchmarks.retrieval.measures import DEPTH
 from benchmarks.retrieval.tasks import Question, Task, Vault
 from memoranda.container import Container
-from memoranda.model.search import SearchFilters, SearchQuery, SearchResults, SearchType
+from memoranda.embeddings.choice import Sources
+from memoranda.embeddings.fastembed import FastembedProvider
+from memoranda.embeddings.local_models import LocalModel
+from memoranda.model.search import SearchFilters, SearchQuery, SearchResults
+from memoranda.ports import EmbeddingProvider
 from memoranda.services.search import SearchService
 from memoranda.settings import ProjectEntry, Settings
+from memoranda.workspace import Workspace
 
 _DIR_VARIABLE = "BASIC_MEMORY_CONFIG_DIR"
+MODEL_VARIABLE = "MEMORANDA_MODEL_PATH"
+"""Names the folder of the model that is not part of the program."""
+
+_VECTORS = RESULTS / "vectors.db"
 _SAVED_S = 1_700_000_000
 """When all notes were saved: "last week" means the same in every run."""
 
@@ -42,20 +54,22 @@ class Answer:
 
 @asynccontextmanager
 async def indexed(
-    vaults: Sequence[Vault], *, languages: Sequence[str] = ()
+    vaults: Sequence[Vault], *, languages: Sequence[str] = (), model: str = ""
 ) -> AsyncIterator[Mapping[str, SearchService]]:
     """The search services of these vaults by name, after one sync of each.
 
-    Nothing of the user's configuration is read: all settings are the defaults, but for `languages`.
+    Nothing of the user's configuration is read: all settings are the defaults, but for `languages` and the
+    embedding model, which is `legs.STATIC`, `legs.MINILM` or none.
 
     Raises:
-        RuntimeError: a note was not indexed.
+        RuntimeError: a note was not indexed, or has no vectors.
     """
     with _written(vaults) as folders:
-        values: dict[str, object] = {"projects": folders}
+        values: dict[str, object] = {"projects": folders, **_embedding(model)}
         if languages:
             values["search_languages"] = list(languages)
-        container = await Container.open(Settings.model_validate(values))
+        settings = Settings.model_validate(values)
+        container = await Container.open(settings, sources=Sources(load=_kept))
         try:
             services = {}
             for vault in vaults:
@@ -63,29 +77,68 @@ async def indexed(
                 report = await workspace.sync.full_sync()
                 if report.failures:
                     raise RuntimeError(f"{vault.name}: not indexed: {report.failures}")
+                if model:
+                    await _embedded(container, workspace)
                 services[vault.name] = workspace.search
             yield services
         finally:
             await container.aclose()
 
 
-async def answers(task: Task, search: SearchService) -> list[Answer]:
-    """Every question of a task, one after the other."""
+def models() -> tuple[str, ...]:
+    """The embedding models that are here; "" for none."""
+    return ("", STATIC, *([MINILM] if os.environ.get(MODEL_VARIABLE) else []))
+
+
+async def answers(task: Task, search: SearchService, leg: Leg = WORDS) -> list[Answer]:
+    """Every question of a task, one after the other.
+
+    Raises:
+        RuntimeError: a question was not answered in the way that it was asked.
+    """
     got = []
     for question in task.questions:
         query = SearchQuery(
             question.text,
-            search_type=SearchType.FTS,
+            search_type=leg.search_type,
             filters=SearchFilters(item_types=task.item_types),
             limit=task.limit,
         )
         started = time.process_time()
         results = await search.search(query)
         cpu_ms = (time.process_time() - started) * 1000
+        if results.degraded:
+            raise RuntimeError(f"{leg.name}: {question.text}: {results.degraded}")
         ranked = tuple(dict.fromkeys(_ids(task, results)))[:DEPTH]
         is_declined = results.is_weak or not results.hits
         got.append(Answer(question, ranked, is_declined, cpu_ms))
     return got
+
+
+def _embedding(model: str) -> dict[str, object]:
+    """The settings that ask for a model."""
+    asked: dict[str, object] = {"semantic_search_enabled": bool(model)}
+    if model == MINILM:
+        asked["semantic_model_path"] = str(Path(os.environ[MODEL_VARIABLE]).resolve())
+    elif model:
+        asked["semantic_embedding_provider"] = model
+    return asked
+
+
+def _kept(wanted: LocalModel) -> EmbeddingProvider | None:
+    """A model that takes minutes for a set, over the vectors that it made in runs before."""
+    provider = FastembedProvider.load(wanted)
+    return None if provider is None else KeepingProvider(provider, _VECTORS)
+
+
+async def _embedded(container: Container, workspace: Workspace) -> None:
+    """Every note has its vectors."""
+    if await container.choice.ready() is None:
+        raise RuntimeError(f"no vectors: {container.choice.state.reason}")
+    await workspace.backfill.run_once()
+    progress = await workspace.backfill.progress()
+    if progress is None or not progress.is_complete or workspace.backfill.error:
+        raise RuntimeError(f"{workspace.project.name}: not embedded: {progress}")
 
 
 def _ids(task: Task, results: SearchResults) -> Iterator[str]:

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmarks.retrieval.legs import WORDS
 from benchmarks.retrieval.measures import MEASURES
 from benchmarks.retrieval.product import Answer
 from benchmarks.retrieval.tasks import Series
@@ -24,6 +25,7 @@ class Row:
 
     Attributes:
         part: "all" is every question that has an answer.
+        leg: the name of the way in which they were asked.
         figures: name of the measure -> mean, 0..1.
         cpu_p50_ms, cpu_p95_ms: processor time of a query.
     """
@@ -34,9 +36,10 @@ class Row:
     figures: Mapping[str, float]
     cpu_p50_ms: float
     cpu_p95_ms: float
+    leg: str = WORDS.name
 
 
-def rows(series: Series, answers: Sequence[Answer]) -> Iterator[Row]:
+def rows(series: Series, answers: Sequence[Answer], leg: str = WORDS.name) -> Iterator[Row]:
     """The row of each part in the order of the questions, then that of all that have an answer.
 
     A part whose questions have no answer has a row of its own and does not count in that of all.
@@ -46,11 +49,11 @@ def rows(series: Series, answers: Sequence[Answer]) -> Iterator[Row]:
         if one.question.part:
             parts.setdefault(one.question.part, []).append(one)
     for part, some in parts.items():
-        yield _row(series, part, some)
-    yield _row(series, ALL, [one for one in answers if one.question.gold])
+        yield _row(series, part, some, leg)
+    yield _row(series, ALL, [one for one in answers if one.question.gold], leg)
 
 
-def _row(series: Series, part: str, answers: Sequence[Answer]) -> Row:
+def _row(series: Series, part: str, answers: Sequence[Answer], leg: str) -> Row:
     answerable = [one for one in answers if one.question.gold]
     if answerable and len(answerable) != len(answers):
         raise ValueError(f"{series}, {part}: questions with and without an answer")
@@ -62,6 +65,7 @@ def _row(series: Series, part: str, answers: Sequence[Answer]) -> Row:
         _figures(answerable) if answerable else {DECLINED: _declined(answers)},
         statistics.median(cpu),
         cpu[int(len(cpu) * 0.95)],
+        leg,
     )
 
 

@@ -71,6 +71,7 @@ class Task:
         places: file path -> where its answers are.
         item_types: what the search is told to find; empty for notes.
         limit: hits to ask for; more than the depth of the measures when several hits are one answer.
+        by_meaning: whether it is asked by meaning, too, and not by words alone.
     """
 
     series: Series
@@ -79,6 +80,7 @@ class Task:
     questions: Sequence[Question]
     item_types: tuple[ItemType, ...] = ()
     limit: int = 10
+    by_meaning: bool = False
 
 
 def whole_notes(ids: Mapping[str, str]) -> dict[str, Places]:

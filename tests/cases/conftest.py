@@ -6,6 +6,7 @@ change but at the places a writing tool was asked to change.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -30,12 +31,14 @@ from tests.integration.conftest import make_index, until
 from tests.live.conftest import home as live_home
 
 from memoranda.container import Container
+from memoranda.embeddings.choice import Sources
 from memoranda.errors import MemorandaError
 from memoranda.files.clock import SystemClock
 from memoranda.mcp.server import build_server
 from memoranda.mcp.session import Session
 from memoranda.model.live import LeaderState
 from memoranda.model.sync import SyncPhase, SyncReport, SyncState
+from memoranda.services.calibration import read_calibration
 from memoranda.workspace import Workspace
 
 __all__ = ["live_home", "make_index"]
@@ -93,6 +96,8 @@ class Vault:
     _workspace: Workspace | None = None
     _expected: list[str] = field(default_factory=list)
     _marks: int = 0
+    sources: Sources | None = None
+    """Where the next server has its embedding provider from; None: as the product has it."""
 
     # What the user does by hand.
 
@@ -217,9 +222,27 @@ class Vault:
             file.unlink()
         await self.sync()
 
+    async def embedded(self) -> None:
+        """Wait until every note has its vectors, and it is known what their similarities mean."""
+        workspace = await self._opened()
+
+        async def is_done() -> bool:
+            progress, provider = await workspace.coordinator.embedding(), workspace.source.provider
+            if progress is None or provider is None or not progress.is_complete:
+                return False
+            space = provider.space.name
+            known = await workspace.store.read(lambda tx: read_calibration(tx, space))
+            return known is not None and known.vectors * 1.5 > progress.vectors
+
+        async with asyncio.timeout(PATIENCE_S):
+            while not await is_done():  # noqa: ASYNC110 - another process may do it
+                await asyncio.sleep(0.01)
+
     async def search(self, query: str, **filters: Any) -> list[str]:
-        """The paths of the notes found, sorted."""
-        data = await self.tool("search_notes", query=query, page_size=100, **filters)
+        """The paths of the notes with its words, sorted."""
+        data = await self.tool(
+            "search_notes", query=query, search_type="fts", page_size=100, **filters
+        )
         assert not data["has_more"]
         return sorted(hit["file_path"] for hit in data["results"])
 
@@ -288,10 +311,13 @@ class Vault:
         await (await self._opened()).coordinator.fresh(patience_s=PATIENCE_S)
         return result.is_error, dict(result.structured_content or {})
 
+    async def _open_container(self) -> Container:
+        return await _open_container(self.sources)
+
     async def _opened(self) -> Workspace:
         """The workspace that the server uses now: it opens another one when the index is lost."""
         if self._session is None:
-            self._session = Session(_open_container, SystemClock())
+            self._session = Session(self._open_container, SystemClock())
             server = build_server(self._session)
             self._client = await self._stack.enter_async_context(Client(server))
         workspace = await self._session.workspace(None)
@@ -472,10 +498,10 @@ def _entry(place: Path) -> Entry:
     return Entry(status.st_mode, status.st_mtime_ns, content)
 
 
-async def _open_container() -> Container:
+async def _open_container(sources: Sources | None = None) -> Container:
     from memoranda.config import load_settings
 
-    return await Container.open(load_settings())
+    return await Container.open(load_settings(), sources=sources)
 
 
 @pytest.fixture

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sqlite3
 import sys
 import types
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from memoranda.embeddings.choice import Sources
+from memoranda.model.embedding import EmbeddingSpace, ProviderPhase
 from memoranda.model.search import SearchQuery, SearchResults, SearchType
 
 FOLDER = {
@@ -60,9 +66,11 @@ LEAKS = (
 )
 
 
-async def found(vault: Any, query: str, **filters: Any) -> list[str]:
-    """The paths of the notes found, best first."""
-    data = await vault.tool("search_notes", query=query, page_size=100, **filters)
+async def found(vault: Any, query: str, search_type: str = "fts", **filters: Any) -> list[str]:
+    """The paths of the notes found, best first; by their words, unless told otherwise."""
+    data = await vault.tool(
+        "search_notes", query=query, search_type=search_type, page_size=100, **filters
+    )
     assert not data["has_more"]
     paths = [hit["file_path"] for hit in data["results"]]
     assert len(set(paths)) == len(paths)
@@ -186,7 +194,7 @@ async def test_search_rank_direction(vault: Any) -> None:
     vault.write("zzz.md", "# The walrus\n\nIt is big.\n")
     vault.write_all({f"other{i}.md": f"Something else, number {i}.\n" for i in range(8)})
     await vault.sync()
-    data = await vault.tool("search_notes", query="walrus")
+    data = await vault.tool("search_notes", query="walrus", search_type="fts")
     order = [hit["file_path"] for hit in data["results"]]
     assert order == ["best.md", "zzz.md", "text.md", "weak.md"]
     scores = [hit["score"] for hit in data["results"]]
@@ -238,6 +246,7 @@ async def test_search_empty_and_long_queries(vault: Any) -> None:
     """A query of any length is answered, and the database's limits are nowhere in the answer."""
     vault.write_all(FOLDER)
     await vault.sync()
+    await vault.embedded()
     for query, is_hit in LONG.items():
         data = await vault.tool("search_notes", query=query, page_size=100)
         said = (json.dumps(data) + await shown(vault, query)).lower()
@@ -342,26 +351,11 @@ async def test_search_stems_rank_below_words(vault: Any) -> None:
 
 
 VECTOR_ROWS = """
-    SELECT (SELECT count(*) FROM search_vector_chunks), (SELECT count(*) FROM search_vector_embeddings)
+    SELECT (SELECT count(*) FROM search_vector_chunks WHERE entity_id = :id),
+        (SELECT count(*) FROM search_vector_notes WHERE entity_id = :id),
+        (SELECT count(*) FROM search_vector_embeddings WHERE chunk_id NOT IN
+            (SELECT id FROM search_vector_chunks WHERE entity_id <> :id))
 """
-
-
-async def add_vectors(vault: Any, dimensions: int, model: str) -> None:
-    """Give every note a vector, as an earlier server with this model would have left it."""
-    with sqlite3.connect(await vault.database()) as db:
-        notes = db.execute("SELECT id, project_id, content FROM entity").fetchall()
-        for note, project, content in notes:
-            chunk = db.execute(
-                "INSERT INTO search_vector_chunks (entity_id, chunk_text, chunk_index, project_id)"
-                " VALUES (?, ?, 0, ?)",
-                (note, content, project),
-            ).lastrowid
-            db.execute(
-                "INSERT INTO search_vector_embeddings (chunk_id, embedding, dimensions, model)"
-                " VALUES (?, zeroblob(?), ?, ?)",
-                (chunk, 4 * dimensions, dimensions, model),
-            )
-    db.close()
 
 
 ITEMS = """
@@ -380,14 +374,18 @@ async def test_search_deleted_and_updated(vault: Any) -> None:
     vault.write("n.md", "# Old\n\n- [fact] a basilisk\n\nbasilisk again\n")
     vault.write("other.md", "a kettle\n")
     await vault.sync()
-    await add_vectors(vault, 384, "some")
+    await vault.embedded()
     vault.write("n.md", "# New\n\n- [fact] a phoenix\n\nphoenix again\n")
     await vault.sync()
     assert await found(vault, "basilisk") == []
     assert await found(vault, "phoenix") == ["n.md"]
+    await vault.embedded()
+    assert vault.rows("SELECT * FROM search_vector_chunks WHERE chunk_text LIKE '%basilisk%'") == []
+    for mode in ("fts", "vector", "hybrid"):
+        assert (await found(vault, "phoenix", mode))[:1] == ["n.md"]
     items = vault.rows(ITEMS)
     assert len({place for place, _, _ in items}) == len(items) > 2
-    [hit] = (await vault.tool("search_notes", query="phoenix"))["results"]
+    [hit] = (await vault.tool("search_notes", query="phoenix", search_type="fts"))["results"]
     lines = [passage["start_line"] for passage in hit["passages"]]
     assert len(set(lines)) == len(lines) > 0
 
@@ -399,17 +397,19 @@ async def test_search_deleted_and_updated(vault: Any) -> None:
     rebuilt = vault.rows(ITEMS)
     assert len(rebuilt) == len(items)
 
-    await add_vectors(vault, 384, "some")
+    await vault.embedded()
     [(gone,)] = vault.rows("SELECT id FROM entity WHERE file_path = 'm.md'")
     vault.delete("m.md")
     await vault.sync()
     assert await found(vault, "phoenix") == []
-    assert await found(vault, "kettle") == ["other.md"]
+    for mode in ("fts", "vector", "hybrid"):
+        assert await found(vault, "kettle", mode) == ["other.md"]
+        assert "m.md" not in await found(vault, "phoenix", mode)
     assert vault.rows("SELECT * FROM search_index WHERE rowid >> 24 = :id", id=gone) == []
     assert vault.rows("SELECT count(*) FROM search_index") == vault.rows(
         "SELECT count(*) FROM search_index WHERE rowid >> 24 IN (SELECT id FROM entity)"
     )
-    assert vault.rows(VECTOR_ROWS) == [(1, 1)]
+    assert vault.rows(VECTOR_ROWS, id=gone) == [(0, 0, 0)]
 
 
 def numbered() -> dict[str, str]:
@@ -431,6 +431,7 @@ async def test_search_pages_and_filters(vault: Any) -> None:
     for half in (list(files)[50:], list(files)[:50]):
         vault.write_all({path: files[path] for path in half})
         await vault.sync()
+    await vault.embedded()
 
     async def page(number: int, **arguments: Any) -> list[str]:
         data = await vault.tool("search_notes", query="usual", limit=10, page=number, **arguments)
@@ -444,6 +445,7 @@ async def test_search_pages_and_filters(vault: Any) -> None:
     order = [path for paths in pages for path in paths]
     assert sorted(order) == sorted(files)
     await vault.rebuild()
+    await vault.embedded()
     assert [path for number in range(1, 11) for path in await page(number)] == order
     assert await page(11) == await page(1_000_000) == []
     ideas = [await page(number, note_types=["idea"]) for number in range(1, 7)]
@@ -497,44 +499,113 @@ def break_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_search_vector_missing(
     vault: Any, monkeypatch: pytest.MonkeyPatch, set_up: Callable[..., None]
 ) -> None:
-    """Without vectors every mode is answered by full text, and the answer says so.
+    """Vectors need no extension: without it every mode is answered as asked.
+
+    Where vectors are missing all the same, since a model was asked for that cannot be loaded, every mode is
+    answered by full text, and the answer says so, and why.
 
     Seen in: mnemosyne-oss/mnemosyne#236, tobi/qmd#498, sqliteai/sqlite-rag#4.
-    Better, not taken: no status speaks of vectors, because there are none to load.
+    Better, taken: the status says what became of a real load.
     """
     break_vectors(monkeypatch)
-    set_up(semantic_search_enabled=True)
     vault.write_all({"a.md": "foxtrot\n", "b.md": "golf\n"})
     await vault.sync()
+    await vault.embedded()
+    for mode in ("hybrid", "vector"):
+        data = await vault.tool("search_notes", query="foxtrot", search_type=mode)
+        assert [hit["file_path"] for hit in data["results"]][:1] == ["a.md"]
+        assert (data["search_type"], data["degraded"]) == (mode, None)
+
+    await vault.restart()
+    set_up(semantic_embedding_provider="fastembed")
     for arguments in ({}, {"search_type": "vector"}, {"search_type": "hybrid"}):
         data = await vault.tool("search_notes", query="foxtrot", **arguments)
         assert [hit["file_path"] for hit in data["results"]] == ["a.md"]
         assert data["search_type"] == "fts"
-        assert "full-text" in data["degraded"]
-        assert "(fts)" in await shown(vault, "foxtrot", **arguments)
-    assert "full-text answer" in await shown(vault, "foxtrot", search_type="vector")
+        assert data["degraded"].startswith("Meaning search cannot be used: The ")
+        assert "full-text answer" in data["degraded"]
+        said = await shown(vault, "foxtrot", **arguments)
+        assert "(fts)" in said
+        assert "full-text answer" in said
+    state = (await (await vault._opened()).info()).provider
+    assert state.phase is ProviderPhase.FAILED
+    assert state.reason in data["degraded"]
     data = await vault.tool("search_notes", query="foxtrot", search_type="fts")
     assert data["degraded"] is None
 
 
-async def test_search_vector_model_change(vault: Any, set_up: Callable[..., None]) -> None:
-    """Vectors that another model left behind are compared with nothing, and no error speaks of them.
+@dataclass
+class Model:
+    """Knows two words and has an axis for each; embeds notes while `is_open` is set."""
+
+    name: str
+    dimensions: int
+    words: tuple[str, str] = ("foxtrot", "golf")
+    is_open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        return EmbeddingSpace("static", self.name, "1", self.dimensions)
+
+    async def embed_query(self, text: str, /) -> NDArray[np.float32]:
+        vector = np.zeros(self.dimensions, np.float32)
+        for axis, word in enumerate(self.words):
+            vector[axis] = word in text
+        return vector / max(1.0, float(np.linalg.norm(vector)))
+
+    async def embed_documents(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+        await self.is_open.wait()
+        return np.array([await self.embed_query(text) for text in texts], np.float32)
+
+    async def aclose(self) -> None: ...
+
+
+async def test_search_vector_model_change(vault: Any) -> None:
+    """Vectors of one model are never compared with those of another, whatever their length.
+
+    They are made anew in the background; until that is done, the answer says that it is not complete. The
+    third model has each word where the second has the other: its questions would find the wrong notes.
 
     Seen in: arabold/docs-mcp-server#352, doobidoo/mcp-memory-service#608,
     Synaptic-Labs-AI/PACT-Plugin#227.
-    Open: nothing makes vectors, so none are built anew for the other model.
     """
     vault.write_all({"a.md": "foxtrot\n", "b.md": "golf\n"})
-    await vault.sync()
-    before = await vault.tool("search_notes", query="foxtrot", search_type="fts")
-    for dimensions, model in ((384, "first"), (256, "second"), (256, "third")):
-        await add_vectors(vault, dimensions, model)
+
+    async def ask(query: str = "foxtrot") -> Any:
+        data = await vault.tool("search_notes", query=query, search_type="vector")
+        said = json.dumps(data) + await shown(vault, query, search_type="vector")
+        assert "dimension" not in said
+        return data
+
+    for model in (
+        Model("first", 384),
+        Model("second", 256),
+        Model("third", 256, words=("golf", "foxtrot")),
+    ):
         await vault.restart()
-        set_up(semantic_search_enabled=True, semantic_embedding_model=f"not-{model}")
-        data = await vault.tool("search_notes", query="foxtrot", search_type="vector")
-        assert data["results"] == before["results"]
-        assert "full-text" in data["degraded"]
-        assert "dimension" not in await shown(vault, "foxtrot", search_type="vector")
+        vault.sources = Sources(is_installed=lambda: False, bundled=lambda model=model: model)
+        await vault.sync()
+        data = await ask()
+        assert [hit["file_path"] for hit in data["results"]] == ["a.md"]
+        assert data["search_type"] == "fts"
+        assert data["degraded"] == "Meaning search is being prepared; this is a full-text answer"
+        model.is_open.set()
+        await vault.embedded()
+        spaces = "SELECT DISTINCT model, dimensions FROM search_vector_embeddings"
+        assert vault.rows(spaces) == [(model.space.name, model.dimensions)]
+        for query, path in (("foxtrot", "a.md"), ("golf", "b.md")):
+            data = await ask(query)
+            assert [hit["file_path"] for hit in data["results"]] == [path]
+            assert (data["search_type"], data["degraded"]) == ("vector", None)
+
+        model.is_open.clear()
+        vault.write("c.md", f"{model.name} foxtrot\n")
+        await vault.sync()
+        data = await ask()
+        assert [hit["file_path"] for hit in data["results"]] == ["a.md"]
+        assert data["degraded"] == "Meaning search knows 2 of 3 notes so far"
+        vault.delete("c.md")
+        await vault.sync()
 
 
 @pytest.fixture
@@ -555,6 +626,7 @@ async def test_search_snippets(vault: Any) -> None:
     """
     vault.write("long.md", "plain line of text\n" * 2000 + "thimble 京都展覧会 found\n")
     await vault.sync()
+    await vault.embedded()
     for query in ("thimble", "THIMBLES", "京都", "展覧会", "thim", '"thimble 京都展覧会"'):
         [hit] = (await vault.tool("search_notes", query=query))["results"]
         passage = hit["passages"][0]
@@ -584,7 +656,8 @@ async def test_search_snippets_are_cut_between_characters(vault: Any) -> None:
     await vault.sync()
     for path, text in texts.items():
         name = path.removesuffix(".md")
-        [hit] = (await vault.tool("search_notes", query="展覧会", permalink=name))["results"]
+        data = await vault.tool("search_notes", query="展覧会", search_type="fts", permalink=name)
+        [hit] = data["results"]
         passage = hit["passages"][0]["text"]
         assert "展覧会" in passage
         assert 200 < len(passage) < 300

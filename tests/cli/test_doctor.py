@@ -36,8 +36,9 @@ OK, WARNING, PROBLEM = "ok", "warning", "problem"
 
 
 @pytest.fixture(autouse=True)
-def machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine with space and watches, and with the configuration on a disk of its own."""
+def machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with space and watches, the configuration on a disk of its own, no search by meaning."""
+    monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED", "false")
     monkeypatch.setattr(system, "_free_bytes", lambda path: 10_000_000_000)
     monkeypatch.setattr(system, "_max_watches", lambda: 65_536)
     monkeypatch.setattr(configuration, "_network", lambda folder: "")
@@ -104,6 +105,7 @@ def test_a_project_that_works_is_well(ready: Cli, notes: Path) -> None:
     assert list(found) == [
         "settings",
         "access",
+        "model",
         "folder",
         "index",
         "soundness",
@@ -225,8 +227,9 @@ def test_only_the_project_that_is_named_is_looked_at(ready: Cli, tmp_path: Path)
     (tmp_path / "second").mkdir()
     ready("up", tmp_path / "second")
     named = ready("doctor", "--json", "--project", "second").json["sections"]
-    assert [part["project"] for part in named] == [None, "second", None]
+    assert [part["project"] for part in named] == [None, None, "second", None]
     assert [part["project"] for part in ready("doctor", "--json").json["sections"]] == [
+        None,
         None,
         "my notes",
         "second",

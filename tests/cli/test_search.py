@@ -1,4 +1,4 @@
-"""`memoranda search` as a person meets it: transcripts of what is printed."""
+"""`memoranda search` as a person meets it: transcripts of what is printed by a search by words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def transcript(ready: Cli, *arguments: object) -> list[str]:
-    outcome = ready("search", *arguments)
+    outcome = ready("search", "--mode", "fts", *arguments)
     assert (outcome.code, outcome.err) == (0, "")
     return [line.rstrip() for line in outcome.out.splitlines()]
 
@@ -130,7 +130,11 @@ def test_explain_says_why_each_hit_is_where_it_is(ready: Cli) -> None:
 @pytest.mark.parametrize("parts", [(), ("--item-type", "section")])
 def test_what_is_explained_adds_up(ready: Cli, parts: tuple[str, ...]) -> None:
     lines = transcript(ready, "heap warm inside", "--explain", *parts)
-    scores = [float(line.rpartition(" ")[2]) for line in lines if line.startswith("   why: ")]
+    scores = [
+        float(place[1])
+        for line in lines
+        if (place := re.match(r"   why: rank \d+, score ([\d.e-]+)", line))
+    ]
     items = [line for line in lines if line.startswith("     best item: ")]
     fields = [line for line in lines if line.startswith("     of that: ")]
     sums = [line for line in lines if line.startswith("     score: ")]

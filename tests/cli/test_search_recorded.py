@@ -16,7 +16,7 @@ def recorded(cli: Cli) -> list[dict[str, Any]]:
 
 def test_a_search_is_recorded_with_what_it_found(ready: Cli) -> None:
     assert recorded(ready) == []  # `up` has tried a search of its own
-    total = ready("search", "heap", "--tag", "garden", "--json").json["total"]
+    total = ready("search", "heap", "--tag", "garden", "--mode", "fts", "--json").json["total"]
     (one,) = recorded(ready)
     assert (one["query"], one["client"], one["search_type"]) == ("heap", "memoranda", "fts")
     assert (one["total"], one["filtered"], one["degraded"]) == (total, True, False)

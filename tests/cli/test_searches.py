@@ -40,17 +40,30 @@ def test_the_newest_come_first(ready: Cli, log: SearchLogFile) -> None:
 
 def test_what_an_answer_lacked_stands_behind_the_words(ready: Cli, log: SearchLogFile) -> None:
     record = SearchRecord(
-        AT, "x", SearchType.FTS, 0, 1.0, is_relaxed=True, is_weak=True, is_filtered=True
+        AT,
+        "x",
+        SearchType.FTS,
+        0,
+        1.0,
+        is_relaxed=True,
+        is_weak=True,
+        is_filtered=True,
+        is_degraded=True,
     )
     log.record(record)
     line = ready("searches").out.splitlines()[1]
-    assert line.endswith("-            x (filtered, relaxed, weak)")
+    assert line.endswith("-            x (filtered, relaxed, weak, degraded)")
 
 
 def test_help_says_what_the_marks_mean(ready: Cli) -> None:
     said = " ".join(ready("searches", "--help").out.split())
     assert 'The client "memoranda" is this command line.' in said
-    for mark in ("(filtered): with filters", "(relaxed): not all", "(weak): nothing relevant"):
+    for mark in (
+        "(filtered): with filters",
+        "(relaxed): not all",
+        "(weak): nothing relevant",
+        "(degraded): it ran in a simpler way than asked",
+    ):
         assert mark in said
 
 

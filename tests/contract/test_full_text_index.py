@@ -21,7 +21,8 @@ from memoranda.model.search import ItemType, SearchFilters, SearchQuery, SearchT
 from memoranda.ports import FullTextIndex, IndexedItem, IndexedNote
 from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.store import Tx
-from memoranda.services.text_search import FoundPage, TextSearch
+from memoranda.services.found import FoundPage
+from memoranda.services.ranked_search import RankedSearch
 from memoranda.text.analysis import ENGLISH
 from memoranda.text.query import parse_query
 
@@ -74,7 +75,7 @@ class Bench:
         wanted = SearchQuery(query, SearchType.FTS, SearchFilters(**filters), limit, offset)
         tx = Tx(self.conn, self.project_id, DAY)
         parsed = parse_query(query, ENGLISH, NOW)
-        return TextSearch(tx, self.fulltext, parsed, wanted, ENGLISH).page()
+        return RankedSearch(tx, self.fulltext, parsed, wanted, ENGLISH).page()
 
     def find(self, query: str, **options: Any) -> list[str]:
         return [self.paths[note.entity_id] for note in self.page(query, **options).hits]

@@ -27,9 +27,11 @@ from memoranda.services.browse import BrowseService
 from memoranda.services.context import ContextService
 from memoranda.services.entity import EntityService
 from memoranda.services.link_resolver import LinkResolver
+from memoranda.services.meaning import NO_PROVIDER, ProviderSource
 from memoranda.services.notes import NoteService
 from memoranda.services.reading import read_note
-from memoranda.services.search import SearchService
+from memoranda.services.search import USUAL_LIMITS, MeaningLimits, SearchService
+from memoranda.sync.embed_backfill import EmbedBackfill
 from memoranda.sync.reading import ReadOne
 from memoranda.sync.sync_service import INDEX_VERSION, SyncService
 from memoranda.text.analysis import ENGLISH, Languages
@@ -51,6 +53,7 @@ class Index:
     links: LinkResolver
     sync: SyncService
     history: HistoryStore
+    backfill: EmbedBackfill
 
     def write(self, path: str, content: str | bytes) -> Path:
         """The user saves a file by hand."""
@@ -107,6 +110,8 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
         skips: tuple[str, ...] = (),
         clock: Clock | None = None,
         languages: Languages = ENGLISH,
+        source: ProviderSource = NO_PROVIDER,
+        limits_of_meaning: MeaningLimits = USUAL_LIMITS,
     ) -> Index:
         root = root or tmp_path / "notes"
         root.mkdir(exist_ok=True)
@@ -129,6 +134,8 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
             clock,
             read=read,
             languages=languages,
+            source=source,
+            limits_of_meaning=limits_of_meaning,
         )
         opened.append(parts)
         return Index(
@@ -143,6 +150,7 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
             links=parts.links,
             sync=parts.sync,
             history=parts.history,
+            backfill=parts.backfill,
         )
 
     yield make

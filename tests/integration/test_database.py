@@ -294,10 +294,17 @@ def test_deleting_an_entity_deletes_its_rows_and_frees_what_points_to_it(engine:
                 )
             )
         chunk = insert(tables.search_vector_chunks)
-        conn.execute(chunk.values(id=1, entity_id=gone, chunk_text="text", chunk_index=0))
+        place = {"chunk_index": 0, "item_key": gone << 24, "part": 0, "content_key": b"key"}
+        conn.execute(chunk.values(id=1, entity_id=gone, chunk_text="text", **place))
         conn.execute(
             insert(tables.search_vector_embeddings).values(
                 chunk_id=1, embedding=b"\0" * 4, dimensions=1, model="m"
+            )
+        )
+        version = {"checksum": "c", "title": "t", "indexed_at": NOW}
+        conn.execute(
+            insert(tables.search_vector_notes).values(
+                entity_id=gone, project_id=project_id, space="m", vectors=1, **version
             )
         )
     with begin_write(engine) as conn:
@@ -307,7 +314,11 @@ def test_deleting_an_entity_deletes_its_rows_and_frees_what_points_to_it(engine:
         relation, link = tables.relation.c, tables.link.c
         assert list(conn.execute(select(relation.from_id, relation.to_id))) == [(kept, None)]
         assert list(conn.execute(select(link.entity_id, link.to_id))) == [(kept, None)]
-        for table in (tables.search_vector_chunks, tables.search_vector_embeddings):
+        for table in (
+            tables.search_vector_chunks,
+            tables.search_vector_embeddings,
+            tables.search_vector_notes,
+        ):
             assert conn.execute(select(func.count()).select_from(table)).scalar() == 0
 
 
@@ -399,7 +410,7 @@ def fill(path: Path) -> None:
             entity_id = add_entity(conn, project_id, f"note {number} {'long title ' * 20}")
             conn.exec_driver_sql(
                 "INSERT INTO search_index(rowid, title, content) VALUES (?, ?, ?)",
-                (item_key(entity_id, 0, 0), f"title {number}", f"words {number} " * 50),
+                (item_key(entity_id, 0, 0), f"title {number}", f"words {number} " * 200),
             )
     engine.dispose()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -18,7 +19,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Engine
 
 from memoranda.db import fts, migrate
-from memoranda.db.engine import begin_read, open_engine
+from memoranda.db.engine import begin_read, begin_write, open_engine
 from memoranda.db.tables import metadata
 from memoranda.errors import DatabaseDamaged
 
@@ -159,6 +160,7 @@ def test_table_has_the_columns_of_the_specification(path: Path, table: str) -> N
         pytest.param("entity", marks=pytest.mark.spec("2.1.2")),
         pytest.param("observation", marks=pytest.mark.spec("2.1.3")),
         pytest.param("relation", marks=pytest.mark.spec("2.1.4")),
+        "search_vector_embeddings",
     ],
 )
 def test_an_id_is_never_used_twice(path: Path, table: str) -> None:
@@ -240,6 +242,7 @@ def test_relation_is_unique_by_target_or_by_name(path: Path) -> None:
             "CASCADE",
             marks=pytest.mark.spec("2.1.5"),
         ),
+        ("search_vector_notes", "entity_id", "entity", "CASCADE"),
     ],
 )
 def test_foreign_key(path: Path, table: str, column: str, target: str, action: str | None) -> None:
@@ -501,3 +504,31 @@ def run(code: str, *arguments: object) -> str:
         text=True,
         check=True,
     ).stdout
+
+
+def test_a_database_without_vectors_is_upgraded_and_keeps_its_notes(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.touch()
+    config = Config()
+    config.set_main_option("script_location", migrate.SCRIPTS)
+    engine = open_engine(path, foreign_keys=False)
+    with begin_write(engine) as conn:
+        config.attributes["connection"] = conn
+        command.upgrade(config, "0004")
+        conn.exec_driver_sql(f"PRAGMA application_id = {migrate.APPLICATION_ID}")
+        conn.exec_driver_sql("PRAGMA user_version = 4")
+        conn.exec_driver_sql(ADD_PROJECT)
+        conn.exec_driver_sql(
+            "INSERT INTO entity(id, external_id, title, file_path, project_id, created_at, updated_at,"
+            " mtime_ns, ctime_ns, inode, note_created, note_modified, wanted_permalink,"
+            " permalink_class, hashed_permalink) VALUES"
+            " (7, 'e', 'Kept', 'kept.md', 1, '', '', 1, 1, 1, '', '', 'kept', 0, 'kept')"
+        )
+    engine.dispose()
+    assert migrate.migrate(path) == "upgraded"
+    assert [row["title"] for row in rows(path, "SELECT title FROM entity WHERE id = 7")] == ["Kept"]
+    for table in ("chunks", "embeddings", "notes"):
+        assert rows(path, f"SELECT * FROM search_vector_{table}") == []
+    assert ("id", "project_id", "checksum", "title", "updated_at", "mtime_ns") in {
+        columns for columns, _unique, _partial in indexes(path, "entity")
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,18 @@ from typing import Any
 import pytest
 from tests.mcp.conftest import Caller
 
+from memoranda.model.embedding import (
+    EmbeddingProgress,
+    EmbeddingSpace,
+    ProviderPhase,
+    ProviderState,
+)
 from memoranda.model.live import EventKind, FileEvent, WatchMode, WatchState
 from memoranda.model.sync import SyncPhase, SyncState
+from memoranda.model.views import ProjectInfo
 from memoranda.sync.lease import Lease
 from memoranda.sync.sync_service import INDEX_VERSION
+from memoranda.workspace import Workspace
 
 MOMENT = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 WATCH = WatchState(
@@ -98,3 +107,33 @@ async def test_a_folder_that_is_missing_is_said(other_leader: Lease, caller: Cal
     said = await info(caller)
     assert str(caller.root) in said["folder_error"]
     assert said["skipped"] == []
+
+
+async def test_how_search_by_meaning_stands_is_said(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = EmbeddingSpace("static", "bundled", "53aa", 256)
+    known = Workspace.info
+
+    async def with_meaning(self: Workspace) -> ProjectInfo:
+        return replace(
+            await known(self),
+            provider=ProviderState(ProviderPhase.READY, "static", "bundled", "why", space),
+            embedding=EmbeddingProgress(notes=8, pending=6, vectors=9, error="the disk is full"),
+        )
+
+    monkeypatch.setattr(Workspace, "info", with_meaning)
+    assert (await info(caller))["meaning"] == {
+        "state": "ready",
+        "provider": "static",
+        "model": "bundled",
+        "dimensions": 256,
+        "space": "static:bundled@53aa/256",
+        "reason": "why",
+        "download": None,
+        "notes": 8,
+        "notes_done": 2,
+        "vectors": 9,
+        "is_complete": False,
+        "error": "the disk is full",
+    }

@@ -219,7 +219,7 @@ async def test_search_pages_follow_each_other(caller: Caller) -> None:
         (caller.root / f"n{number:02}.md").write_text(f"shared {number}\n", "utf-8")
     await caller.indexed()
     pages = [
-        await caller.data("search_notes", query="shared", page=page, page_size=5)
+        await caller.data("search_notes", query="shared", search_type="fts", page=page, page_size=5)
         for page in (1, 2, 3)
     ]
     assert [len(page["results"]) for page in pages] == [5, 5, 2]

@@ -107,6 +107,15 @@ def test_evidence_is_split_and_questions_without_any_are_left_out(
     assert [{one.part for one in task.questions} for task in own] == [{"1-5"}] * 5 + [{"6-10"}]
 
 
+def test_meaning_is_asked_for_turns_of_the_own_and_sessions_of_all_conversations(
+    made_up: Mapping[Series, list[Task]],
+) -> None:
+    assert [series[1:] for series, tasks in made_up.items() if tasks[0].by_meaning] == [
+        ("turns", "own"),
+        ("sessions", "pooled"),
+    ]
+
+
 def test_pooled_questions_look_in_all_conversations_for_their_own_session(
     made_up: Mapping[Series, list[Task]],
 ) -> None:

@@ -48,6 +48,12 @@ SPECIFIED = {
 }
 OURS = {
     "database_url": None,
+    "semantic_model_path": None,
+    "semantic_pooling": None,
+    "semantic_allow_download": False,
+    "semantic_base_url": None,
+    "semantic_dimensions": None,
+    "semantic_batch_size": 64,
     "watch_mode": "auto",
     "reconcile_interval": 300,
     "history_days": 365,

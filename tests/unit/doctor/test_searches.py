@@ -163,3 +163,13 @@ def test_a_log_that_cannot_be_read_is_a_warning() -> None:
     found = SearchFacts("notes", True, trouble="searches.jsonl cannot be read: Permission denied")
     (check,) = judge(found, SearchSummary())
     assert (check.verdict, check.message) == (Verdict.WARNING, found.trouble)
+
+
+def test_what_could_not_run_as_asked_counts_since_a_search_by_meaning_ran() -> None:
+    by_words = replace(ONE, is_degraded=True)
+    assert summary([by_words] * 5).degraded == 0  # there was nothing else that could run
+    by_both = replace(ONE, mode=SearchType.HYBRID)
+    found = [by_words, by_words, by_both, by_words]
+    assert summary(found).degraded == 1
+    assert judged(facts(*found))["answers"].message.endswith("25 % ran in a simpler way than asked")
+    assert summary([replace(by_both, mode=SearchType.VECTOR, is_degraded=True)]).degraded == 1

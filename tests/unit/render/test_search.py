@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from memoranda.model.search import (
+    Confidence,
     Explanation,
     Hit,
     ItemType,
@@ -179,6 +180,89 @@ def test_data_is_the_results_of_the_contract(samples: ModuleType) -> None:
         }
     ]
     assert (data["page"], data["total"], data["has_more"], data["next_page"]) == (1, 2, False, None)
+
+
+def sure(samples: ModuleType, *confidences: Confidence | None, **changes: Any) -> SearchResults:
+    """Hits of these confidences."""
+    hits = tuple(
+        Hit(samples.ref(f"note-{n}"), 0.9, ItemType.NOTE, (), confidence=confidence)
+        for n, confidence in enumerate(confidences, 1)
+    )
+    values: dict[str, Any] = {"hits": hits, "total": len(hits), "search_type": SearchType.HYBRID}
+    return results(samples, **(values | changes))
+
+
+HIGH, MEDIUM, LOW, NONE = Confidence
+
+
+def test_a_hit_of_little_confidence_is_marked(samples: ModuleType) -> None:
+    first, *lines = results_text(sure(samples, HIGH, MEDIUM, None, LOW, NONE)).splitlines()
+    assert first == "5 notes for 'deep work' (hybrid):"
+    assert [line.split(" · ")[1] for line in lines] == [
+        *["2025-01-01, changed 2025-02-03"] * 3,
+        "unsure",
+        "unlikely",
+    ]
+
+
+def test_a_mark_is_not_cut_off_with_what_is_long(samples: ModuleType) -> None:
+    ref = samples.ref(title="t" * 3000, tags=("x" * 300,) * 9)
+    hits = tuple(Hit(ref, 1, ItemType.NOTE, (), confidence=one) for one in (HIGH, LOW))
+    assert " · unsure · " in results_text(results(samples, hits=hits, total=2))
+
+
+def test_an_item_of_little_confidence_is_marked(samples: ModuleType) -> None:
+    passage = Passage("text", (), 3, 3, 0.1)
+    hits = tuple(
+        Hit(samples.ref(), 1, ItemType.SECTION, (passage,), confidence=one) for one in (HIGH, LOW)
+    )
+    assert results_text(results(samples, hits=hits)).splitlines()[2] == (
+        "2. Deep Work — research/deep-work · unsure · 2025-01-01, changed 2025-02-03 · L3: text"
+    )
+
+
+def test_that_all_are_of_little_confidence_is_said_once(samples: ModuleType) -> None:
+    found = sure(samples, LOW, NONE, total=40, offset=10)
+    text = results_text(found)
+    assert text.splitlines()[0] == "40 notes for 'deep work' (hybrid), 11-12, all unsure:"
+    assert text.count("unsure") == 1
+    assert "unlikely" not in text
+
+
+def test_nothing_relevant_is_not_said_again_of_each(samples: ModuleType) -> None:
+    text = results_text(sure(samples, HIGH, NONE, LOW, is_weak=True))
+    assert text.splitlines()[0].startswith("Nothing relevant was found")
+    assert "unsure" not in text
+    assert "unlikely" not in text
+
+
+def test_data_has_the_confidence_of_each(samples: ModuleType) -> None:
+    data = results_data(sure(samples, HIGH, MEDIUM, LOW, NONE, None), samples.PROJECT)
+    said = [hit["confidence"] for hit in data["results"]]
+    assert said == ["high", "medium", "low", "none", None]
+
+
+@pytest.mark.parametrize(
+    ("mode", "full", "said"),
+    [
+        (SearchType.VECTOR, None, "40 notes for 'deep work' (vector), 1-2:"),
+        (SearchType.VECTOR, 0, "40 notes for 'deep work' (vector), 1-2:"),
+        (SearchType.HYBRID, None, "40 notes for 'deep work' (hybrid), 1-2:"),
+        (SearchType.HYBRID, 3, "40 notes for 'deep work' (hybrid), 3 with all the words, 1-2:"),
+    ],
+)
+def test_what_is_found_by_meaning_is_not_measured_by_words_or_age(
+    samples: ModuleType, mode: SearchType, full: int | None, said: str
+) -> None:
+    assert head(results(samples, total=40, search_type=mode, full_matches=full)) == said
+
+
+def test_why_less_was_done_than_asked_is_one_bounded_sentence(samples: ModuleType) -> None:
+    found = results(samples, degraded="The model\ncannot be used. " + "word " * 900)
+    (line,) = [line for line in results_text(found).splitlines() if line.startswith("Note: ")]
+    assert line.startswith("Note: The model cannot be used. ")
+    assert len(line) < 700
+    assert results_data(found, samples.PROJECT)["degraded"] == line.removeprefix("Note: ")
 
 
 def marked(samples: ModuleType, text: str, *matches: str) -> str:

@@ -5,7 +5,7 @@ from memoranda.model.search import ItemType, Passage
 from memoranda.ports import StoredItem
 from memoranda.ranking.items import ItemScore
 from memoranda.services.passages import passages
-from memoranda.services.text_search import FoundItem
+from memoranda.services.found import FoundItem
 from memoranda.text.analysis import ENGLISH, Languages
 from memoranda.text.query import parse_query
 

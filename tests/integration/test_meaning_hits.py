@@ -1,0 +1,252 @@
+"""Hits that have no word of the query: what is demanded holds for them too, and they are counted once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fuzz.query_checks import check_paging, checked
+from tests.integration.conftest import Index
+from tests.integration.provided import DrawnProvider, Provided
+
+from memoranda.embeddings.static import StaticProvider
+from memoranda.model.search import (
+    Confidence,
+    Hit,
+    ItemType,
+    SearchFilters,
+    SearchQuery,
+    SearchResults,
+    SearchType,
+)
+from memoranda.services.search import MeaningLimits
+
+Embedded = Callable[..., Awaitable[Index]]
+
+MEANING = [SearchType.VECTOR, SearchType.HYBRID]
+ANGLES = {"heron": 0.0, "wader": 20.0, "crane": 45.0, "kettle": 90.0}
+NEAR = MeaningLimits(least=0.5)
+POND = {
+    "pond.md": "---\ntags: [wet]\n---\nA grey heron at the pond.\n",
+    "sea.md": "A heron and the sea.\n",
+    "kitchen.md": "The kettle sings.\n",
+}
+
+
+@pytest.fixture
+def embedded(make_index: Callable[..., Index]) -> Embedded:
+    """An index of these files with their vectors; its provider is `source.provider`."""
+
+    async def make(
+        files: Mapping[str, str],
+        source: Provided | None = None,
+        limits: MeaningLimits = NEAR,
+        before: Callable[[Path], None] = lambda _: None,
+    ) -> Index:
+        source = source or Provided(DrawnProvider(ANGLES))
+        index = make_index(source=source, limits_of_meaning=limits)
+        for path, content in files.items():
+            index.write(path, content)
+        before(index.root)
+        await index.sync.full_sync()
+        await index.backfill.run_once()
+        return index
+
+    return make
+
+
+async def ask(index: Index, text: str, mode: SearchType, **filters: Any) -> SearchResults:
+    query = SearchQuery(text, mode, SearchFilters(**filters), explain=True)
+    return await checked(index.search, query)
+
+
+def paths(results: SearchResults) -> list[str]:
+    return sorted(hit.ref.file_path for hit in results.hits)
+
+
+@pytest.mark.parametrize("mode", MEANING)
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("wader", ["pond.md", "sea.md"]),
+        ("wader -pond", ["sea.md"]),
+        ("wader NOT sea", ["pond.md"]),
+        ("wader -pond -sea", []),
+        ('wader "grey heron"', ["pond.md"]),
+        ('wader -"grey heron"', ["sea.md"]),
+        ("wader tag:wet", ["pond.md"]),
+        ("wader tag:dry", []),
+        ("wader title:sea", ["sea.md"]),
+        ("wader path:sea", ["sea.md"]),
+    ],
+)
+async def test_what_is_demanded_holds_for_hits_without_a_word(
+    embedded: Embedded, mode: SearchType, query: str, found: list[str]
+) -> None:
+    index = await embedded(POND)
+    results = await ask(index, query, mode)
+    assert (paths(results), results.total) == (found, len(found))
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_a_demand_that_nothing_meets_is_dropped_and_told(
+    embedded: Embedded, mode: SearchType
+) -> None:
+    index = await embedded(POND)
+    results = await ask(index, "wader AND grey", mode)
+    assert results.relaxed
+    assert "pond.md" in paths(results)
+    assert (await ask(index, "heron AND grey", mode)).relaxed is False
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_an_exclusion_holds_for_its_alternative_alone(
+    embedded: Embedded, mode: SearchType
+) -> None:
+    index = await embedded(POND)
+    assert "pond.md" not in paths(await ask(index, "wader -pond OR crane -pond", mode))
+    assert "pond.md" in paths(await ask(index, "wader -pond OR crane", mode))
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_what_is_excluded_is_not_part_of_the_question(
+    embedded: Embedded, mode: SearchType
+) -> None:
+    source = Provided(DrawnProvider(ANGLES))
+    index = await embedded(POND, source)
+    provider = source.provider
+    assert isinstance(provider, DrawnProvider)
+    provider.asked.clear()
+    await ask(index, "wader -kettle tag:wet", mode)
+    await ask(index, "wader, or what?", mode)
+    assert provider.asked == ["wader", "wader, or what?"]
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_a_plain_question_demands_nothing(embedded: Embedded, mode: SearchType) -> None:
+    index = await embedded(POND)
+    results = await ask(index, "wader", mode)
+    assert results.total == 2
+    assert results.relaxed is False
+    assert results.full_matches == 0
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_last_week_holds_for_hits_without_a_word(
+    embedded: Embedded, mode: SearchType
+) -> None:
+    def date(root: Path) -> None:
+        now = datetime.now(UTC)
+        monday = now - timedelta(days=now.weekday())
+        for path, days in {"pond.md": 300, "sea.md": 4}.items():
+            moment = (monday - timedelta(days=days)).timestamp()
+            os.utime(root / path, (moment, moment))
+
+    index = await embedded(POND, before=date)
+    assert paths(await ask(index, "heron last week", mode)) == ["sea.md"]
+    results = await ask(index, "wader last week", mode)
+    assert (paths(results), results.relaxed) == (["sea.md"], False)
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_a_hit_of_both_is_counted_once(embedded: Embedded, mode: SearchType) -> None:
+    files = POND | {"both.md": "# Waders\n\nwader, wader\n\n- [fact] a wader\n"}
+    index = await embedded(files)
+    results = await ask(index, "wader", mode)
+    assert paths(results) == ["both.md", "pond.md", "sea.md"]
+    assert results.total == 3
+    items = await ask(index, "wader", mode, item_types=(ItemType.SECTION, ItemType.OBSERVATION))
+    assert len(items.hits) == items.total
+    assert len({(hit.ref.file_path, hit.passages) for hit in items.hits}) == items.total
+
+
+async def test_words_are_a_hit_however_far_they_are(embedded: Embedded) -> None:
+    files = {"far.md": "# Crane\n\ncrane kettle kettle\n", "near.md": "heron\n"}
+    index = await embedded(files, limits=MeaningLimits(least=0.95))
+    results = await ask(index, "wader crane", SearchType.HYBRID)
+    assert "far.md" in paths(results)
+    assert paths(await ask(index, "wader crane", SearchType.VECTOR)) == []
+
+
+async def test_explained_ranks_are_those_of_each_leg(embedded: Embedded) -> None:
+    files = POND | {"wader.md": "wader wader\n", "long.md": "wader " + "and so on " * 60 + "\n"}
+    index = await embedded(files)
+    results = await ask(index, "wader", SearchType.HYBRID)
+    why = [hit.explanation for hit in results.hits if hit.explanation is not None]
+    assert [one.rank for one in why] == list(range(1, len(why) + 1))
+    by_words = sorted((one for one in why if one.text_rank), key=lambda one: one.text_rank or 0)
+    assert [one.text_rank for one in by_words] == [1, 2]
+    scores = [one.text_score or 0 for one in by_words]
+    assert scores == sorted(scores, reverse=True)
+    near = sorted((one for one in why if one.similarity_rank), key=lambda o: o.similarity_rank or 0)
+    assert len(near) == len(why)
+    assert all((a.similarity or 0) >= (b.similarity or 0) for a, b in pairwise(near))
+
+
+def topic(number: int) -> str:
+    """A note that shares words with some others and means something of its own."""
+    things = ("ship", "harbour", "garden", "bread", "piano", "violin", "planet", "market", "tax")
+    doing = ("sailing", "baking", "tuning", "planting", "selling", "orbiting")
+    thing, act = things[number % len(things)], doing[number % len(doing)]
+    return f"# {thing.title()} {number}\n\nOf {act}.\n\n- [fact] A {thing} is what {act} needs.\n"
+
+
+@pytest.fixture
+async def topics(embedded: Embedded) -> Index:
+    return await embedded(
+        {f"n{number:02}.md": topic(number) for number in range(60)}, Provided(StaticProvider())
+    )
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_pages_are_the_whole_in_parts(topics: Index, mode: SearchType) -> None:
+    """Scores fall, no hit is twice, pages joined are the list: see the checks."""
+    kinds: list[tuple[ItemType, ...]] = [(), (ItemType.OBSERVATION,), (ItemType.SECTION,)]
+    for text in ("boats", "ship", "music instrument", "cake OR ship", "sailing -ship", "selling a"):
+        for of in kinds:
+            for size in (1, 7):
+                query = SearchQuery(text, mode, SearchFilters(item_types=of, min_similarity=0.2))
+                await check_paging(topics.search, query, size)
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_notes_alike_are_in_the_order_of_their_paths(
+    make_index: Callable[..., Index], mode: SearchType
+) -> None:
+    """Whoever was indexed first."""
+    names = [f"n{number:02}/same.md" for number in range(40)]
+    orders = []
+    for name, paths_in_turn in (("one", names), ("two", names[::-1])):
+        index = make_index(name=name, source=Provided(StaticProvider()))
+        for path in paths_in_turn:
+            index.write(path, "# Same\n\nA boat in the harbour.\n")
+            await index.sync.full_sync()
+        await index.backfill.run_once()
+        results = await checked(index.search, SearchQuery("boat harbour", mode))
+        orders.append([hit.ref.file_path for hit in results.hits])
+        for path in names:
+            (index.root / path).unlink()
+    assert orders[0] == orders[1] == names
+
+
+async def test_confidence_never_rises_with_less_evidence(topics: Index) -> None:
+    levels = list(Confidence)
+    results = await ask(topics, "ship sailing", SearchType.HYBRID)
+
+    def evidence(hit: Hit) -> tuple[float, int]:
+        assert hit.explanation is not None
+        return hit.explanation.similarity or 0.0, sum(
+            one.share > 0 for one in hit.explanation.terms
+        )
+
+    for better in results.hits:
+        for worse in results.hits:
+            if all(a >= b for a, b in zip(evidence(better), evidence(worse), strict=True)):
+                assert better.confidence is not None
+                assert worse.confidence is not None
+                assert levels.index(better.confidence) <= levels.index(worse.confidence)
