@@ -48,6 +48,9 @@ def test_up_as_json_has_counts_sample_and_connection(cli: Cli, notes: Path, home
     assert result["created"] is True
     assert result["counts"]["notes"] == 4
     assert result["sample"]["results"]
+    vectors = result["sync"]["vectors"]
+    assert vectors["notes"] == result["counts"]["notes"]
+    assert vectors["pending"] == 0
     server = result["connect"]["configuration"]["mcpServers"]["memoranda"]
     assert Path(server["command"]).is_absolute()
     assert server["env"] == {"BASIC_MEMORY_CONFIG_DIR": str(home)}

@@ -224,13 +224,13 @@ class RankedSearch:
     def _similarities(
         self, near: Mapping[int, float], scored: Mapping[int, FoundItem]
     ) -> dict[int, float]:
-        """Item key -> similarity, of all that are near or were looked at."""
+        """Item key -> similarity, of all that are near or were looked at, and have a vector."""
         leg = self._meaning
         known = dict(near)
         if leg is not None and near and (rest := sorted(scored.keys() - known.keys())):
             keys = np.array(rest, np.int64)
             values = leg.index.similarities(self._tx.conn, leg.space, leg.vector, keys)
-            known.update(zip(rest, values.tolist(), strict=True))
+            known.update((key, value) for key, value in zip(rest, values.tolist(), strict=True) if value)
         return known
 
     def _shown_of(

@@ -12,6 +12,7 @@ from memoranda.cli.options import FolderArgument, JsonOption
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from memoranda.cli.vectors import Vectors
     from memoranda.container import Container
     from memoranda.model.project import Counts, Project
     from memoranda.model.search import SearchResults
@@ -28,6 +29,7 @@ class _Done:
     project: Project
     created: bool
     report: SyncReport
+    vectors: Vectors
     counts: Counts
     sample: SearchResults | None
     default_name: str | None
@@ -98,6 +100,7 @@ async def _up(container: Container, folder: Path, name: str | None) -> _Done:
     from memoranda.cli.progress import progress_bar
     from memoranda.cli.selection import default_project, nesting, projects_at, unique_name
     from memoranda.cli.session import opened
+    from memoranda.cli.vectors import embed_pending
 
     known = projects_at(folder, container.projects())
     if known:
@@ -110,11 +113,15 @@ async def _up(container: Container, folder: Path, name: str | None) -> _Done:
     workspace = await opened(container, project)
     with progress_bar(f"Indexing {project.name}") as progress:
         report = await workspace.sync.full_sync(progress=progress)
+    vectors = await embed_pending(
+        project.name, container.choice, workspace.coordinator, workspace.backfill
+    )
     default, trouble = default_project(container)
     return _Done(
         project=project,
         created=not known,
         report=report,
+        vectors=vectors,
         counts=await workspace.browse.counts(),
         sample=await _sample(workspace),
         default_name=default.name if default else None,
@@ -173,6 +180,7 @@ async def _sample(workspace: Workspace) -> SearchResults | None:
 def _json(done: _Done, connection: _Connection) -> dict[str, object]:
     from memoranda.cli.connect import claude_command, client_configuration
     from memoranda.cli.reports import report_json
+    from memoranda.cli.vectors import vectors_json
     from memoranda.render.search import results_data
 
     command, environment, entry = connection.command, connection.environment, connection.entry
@@ -190,7 +198,8 @@ def _json(done: _Done, connection: _Connection) -> dict[str, object]:
             "links": done.counts.links,
             "problems": done.counts.problems,
         },
-        "sync": report_json(done.project.name, done.report),
+        "sync": report_json(done.project.name, done.report)
+        | {"vectors": vectors_json(done.vectors)},
         "sample": results_data(done.sample, done.project) if done.sample else None,
         "connect": {
             "claude_code": claude_command(command, environment, entry),
@@ -203,6 +212,7 @@ def _text(done: _Done, connection: _Connection) -> str:
     from memoranda.cli.command_line import command_line
     from memoranda.cli.connect import connect_text
     from memoranda.cli.reports import report_text
+    from memoranda.cli.vectors import vectors_text
 
     project = done.project
     option = None if not done.default else project.name
@@ -210,6 +220,7 @@ def _text(done: _Done, connection: _Connection) -> str:
         f"Project {project.name}{'' if done.default else ' (default)'}: {project.path}",
         *([done.default] if done.default else []),
         report_text(project.name, done.report, details=not done.created),
+        vectors_text(done.vectors),
         _indexed(done),
     ]
     if done.counts.problems:
