@@ -173,6 +173,21 @@ async def test_words_are_a_hit_however_far_they_are(embedded: Embedded) -> None:
     assert paths(await ask(index, "wader crane", SearchType.VECTOR)) == []
 
 
+@pytest.mark.parametrize("limits", [NEAR, MeaningLimits(most=0), MeaningLimits(least=1.0)])
+async def test_words_alone_have_their_part_of_the_score_and_no_more(
+    embedded: Embedded, limits: MeaningLimits
+) -> None:
+    index = await embedded(POND | {"tea.md": "tea\n"}, limits=limits)
+    results = await ask(index, "tea", SearchType.HYBRID)
+    assert [(hit.ref.file_path, hit.score) for hit in results.hits] == [
+        ("tea.md", pytest.approx(0.65))
+    ]
+    why = results.hits[0].explanation
+    assert why is not None
+    assert why.boosts["words"] == pytest.approx(0.65)
+    assert why.similarity is None
+
+
 async def test_explained_ranks_are_those_of_each_leg(embedded: Embedded) -> None:
     files = POND | {"wader.md": "wader wader\n", "long.md": "wader " + "and so on " * 60 + "\n"}
     index = await embedded(files)
@@ -186,6 +201,20 @@ async def test_explained_ranks_are_those_of_each_leg(embedded: Embedded) -> None
     near = sorted((one for one in why if one.similarity_rank), key=lambda o: o.similarity_rank or 0)
     assert len(near) == len(why)
     assert all((a.similarity or 0) >= (b.similarity or 0) for a, b in pairwise(near))
+
+
+async def test_a_note_without_vectors_is_weighed_by_its_words(embedded: Embedded) -> None:
+    index = await embedded(POND)
+    index.write("new.md", "A stork.\n")
+    await index.sync.full_sync()
+    results = await ask(index, "stork wader", SearchType.HYBRID)
+    assert results.degraded == "Meaning search knows 3 of 4 notes so far"
+    hits = {hit.ref.file_path: hit for hit in results.hits}
+    why = hits["new.md"].explanation
+    assert why is not None
+    assert (why.similarity, why.similarity_rank) == (None, None)
+    assert why.boosts["meaning"] == 0
+    assert hits.keys() >= {"new.md", "pond.md", "sea.md"}
 
 
 def topic(number: int) -> str:

@@ -16,10 +16,12 @@ from tests.fuzz.query_checks import check_no_leak, check_paging, checked
 from tests.fuzz.query_choice import filters_of, query_of, text_of
 from tests.fuzz.query_notes import notes
 from tests.fuzz.query_text_checks import check_query
+from tests.integration.provided import Provided
 from tests.property.markup import SOAK, SOAK_TIMEOUT_S, counted
 
 from memoranda.db.engine import begin_write, open_engine
 from memoranda.db.health import prepare
+from memoranda.embeddings.static import StaticProvider
 from memoranda.errors import InvalidArgument
 from memoranda.files.clock import SystemClock
 from memoranda.model.project import Project
@@ -33,6 +35,7 @@ from memoranda.model.search import (
     SearchType,
 )
 from memoranda.repositories.project import ensure_project
+from memoranda.services.meaning import NO_PROVIDER, ProviderSource
 from memoranda.services.search import MAX_LIMIT, SearchService
 from memoranda.sync.sync_service import INDEX_VERSION
 from memoranda.workspace import assemble
@@ -72,23 +75,35 @@ class Asker:
 
 @pytest.fixture(scope="module")
 def asker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
-    folder = tmp_path_factory.mktemp("queries")
+    with asyncio.Runner() as runner:
+        yield from _opened(tmp_path_factory.mktemp("queries"), runner)
+
+
+@pytest.fixture(scope="module")
+def meaning_asker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
+    """As `asker`, with vectors of the bundled model."""
+    source = Provided(StaticProvider())
+    with asyncio.Runner() as runner:
+        yield from _opened(tmp_path_factory.mktemp("questions"), runner, source)
+
+
+def _opened(
+    folder: Path, runner: asyncio.Runner, source: ProviderSource = NO_PROVIDER
+) -> Iterator[Asker]:
     root = folder / "notes"
     for path, text in notes().items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
-    with asyncio.Runner() as runner:
-        yield from _opened(folder, root, runner)
-
-
-def _opened(folder: Path, root: Path, runner: asyncio.Runner) -> Iterator[Asker]:
     prepare(folder / "memory.db")
     engine, clock = open_engine(folder / "memory.db"), SystemClock()
     project = Project("main", "main", root)
     with begin_write(engine) as conn:
         project_id = ensure_project(conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION)
-    workspace = assemble(project, folder / "memory.db", engine, project_id, folder / "locks", clock)
+    workspace = assemble(
+        project, folder / "memory.db", engine, project_id, folder / "locks", clock, source=source
+    )
     runner.run(workspace.sync.full_sync())
+    runner.run(workspace.backfill.run_once())
     yield Asker(workspace.search, runner, len(notes()))
     runner.run(workspace.aclose())
 
@@ -108,6 +123,27 @@ def test_no_query_text_and_no_filter_is_an_error(asker: Asker) -> None:
                 raise
 
     asker.runner.run(all_of_them())
+
+
+@pytest.mark.slow
+def test_no_question_is_an_error(meaning_asker: Asker) -> None:
+    async def all_of_them() -> None:
+        for number in range(STRINGS):
+            choice = Random(number)
+            asked = query_of(number)
+            filters = replace(asked.filters, min_similarity=choice.choice((None, 0.0, 0.2, 0.9)))
+            mode = choice.choice((SearchType.VECTOR, SearchType.HYBRID))
+            query = replace(asked, search_type=mode, filters=filters)
+            try:
+                results = await checked(meaning_asker.service, query)
+                assert results.degraded is None
+                if number % PAGED_SHARE == 0:
+                    await check_paging(meaning_asker.service, query, choice.choice((3, 7, 20)))
+            except Exception as error:
+                error.add_note(f"query number {number}: {query!r:.2000}")
+                raise
+
+    meaning_asker.runner.run(all_of_them())
 
 
 @counted(300, 10_000)
@@ -133,6 +169,15 @@ def test_pages_of_a_common_word_are_one_big_page(
     filters = SearchFilters(item_types=item_types, tags=("ops",) if item_types else ())
     big = asker.paged(SearchQuery(text, SearchType.FTS, filters), 7)
     assert big.total > 20
+
+
+@pytest.mark.parametrize("mode", [SearchType.VECTOR, SearchType.HYBRID])
+@pytest.mark.parametrize("text", ["pump", "repairing a machine", "travel OR 東京 -draft"])
+def test_pages_of_hits_by_meaning_are_one_big_page(
+    meaning_asker: Asker, text: str, mode: SearchType
+) -> None:
+    filters = SearchFilters(min_similarity=0.1)
+    assert meaning_asker.paged(SearchQuery(text, mode, filters), 7).total > 20
 
 
 @pytest.mark.slow

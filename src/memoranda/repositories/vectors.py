@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from memoranda.ports import Keys, Vectors
 
 _CANDIDATES: Final = 400
+_OF_ALL: Final = 100
+_MOST_CANDIDATES: Final = 2000
 _FEW: Final = 1000
 """So many vectors are compared exactly, all of them."""
 _MANY_STALE: Final = 0.5
@@ -139,7 +141,8 @@ class SqliteVectorIndex:
     ) -> NearItems:
         """The items nearest to a vector: candidates by an estimate, similarities by their vectors.
 
-        There are at least 400 candidates and four for each item wanted, all of them of notes that are fresh.
+        There are at least 400 candidates, one of a hundred vectors (up to 2,000), and four for each item
+        wanted, all of them of notes that are fresh.
         """
         import numpy as np
 
@@ -149,7 +152,7 @@ class SqliteVectorIndex:
         places = cache.places(among, kinds)
         if most < 1 or not len(places) or not query.any():
             return NearItems(np.empty(0, np.int64), np.empty(0, np.float32))
-        wanted = max(_CANDIDATES, 4 * most)
+        wanted = max(_CANDIDATES, 4 * most, min(len(places) // _OF_ALL, _MOST_CANDIDATES))
         estimates = cache.estimates(query)[places] if len(places) > _FEW else None
         keys, similarities = np.empty(0, np.int64), np.empty(0, np.float32)
         compared = 0

@@ -183,7 +183,7 @@ class RankedSearch:
             one = self._of_key(key)
             similar[one] = max(similarity, similar.get(one, -1.0))
         hits = list(by_words.values())
-        if leg is not None and near:
+        if leg is not None:
             meaning = {one: similar[one] for one in by_words.keys() | alone if one in similar}
             scores = [one.score for one in scored.values() if one.score]
             scores += [no_score(key, len(match.terms)) for key in own if key not in scored]
@@ -230,7 +230,9 @@ class RankedSearch:
         if leg is not None and near and (rest := sorted(scored.keys() - known.keys())):
             keys = np.array(rest, np.int64)
             values = leg.index.similarities(self._tx.conn, leg.space, leg.vector, keys)
-            known.update((key, value) for key, value in zip(rest, values.tolist(), strict=True) if value)
+            known.update(
+                (key, value) for key, value in zip(rest, values.tolist(), strict=True) if value
+            )
         return known
 
     def _shown_of(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memoranda.services.search import _span_text
+from memoranda.services.advice import _span_text
 from memoranda.text.dates import find_date
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
