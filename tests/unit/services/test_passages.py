@@ -4,8 +4,8 @@ from memoranda.model.item_key import KINDS, item_key
 from memoranda.model.search import ItemType, Passage
 from memoranda.ports import StoredItem
 from memoranda.ranking.items import ItemScore
-from memoranda.services.passages import passages
 from memoranda.services.found import FoundItem
+from memoranda.services.passages import passages
 from memoranda.text.analysis import ENGLISH, Languages
 from memoranda.text.query import parse_query
 
