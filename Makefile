@@ -27,8 +27,10 @@ UP_FLAGS := --name example --entry memoranda-example
 AFTER_UP := @echo; echo "That was the example. Your own notes: make run NOTES=path/to/your/notes"
 endif
 
+MODEL_TESTS := tests/unit/embeddings/test_fastembed.py tests/integration/test_providers.py
+
 .DEFAULT_GOAL := help
-.PHONY: help run there install develop test check lint format docs bench bench-retrieval soak lock clean
+.PHONY: help run there install develop test test-models check lint format docs bench bench-retrieval soak lock clean
 
 help: ## Show what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +49,10 @@ develop: $(DEVELOP) ## The same, with what the tests and checks need
 
 test: $(DEVELOP) ## Run all tests (ARGS="-k name" passes options on to pytest, WORKERS=0 runs them in one process)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-models: $(DEVELOP) ## The tests that need fastembed, which is installed beside the environment
+	$(PIP) install --quiet -c constraints.txt --upgrade --target $(VENV)/models "fastembed>=0.7"
+	PYTHONPATH=$(CURDIR)/$(VENV)/models $(BIN)/python -m pytest $(MODEL_TESTS) $(ARGS)
 
 check: lint test ## All checks and all tests: what must pass before a commit
 

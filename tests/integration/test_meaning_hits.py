@@ -165,6 +165,15 @@ async def test_a_hit_of_both_is_counted_once(embedded: Embedded, mode: SearchTyp
     assert len({(hit.ref.file_path, hit.passages) for hit in items.hits}) == items.total
 
 
+@pytest.mark.parametrize("mode", MEANING)
+async def test_notes_without_a_text_to_embed_are_not_waited_for(
+    embedded: Embedded, mode: SearchType
+) -> None:
+    index = await embedded({"🦦.md": "🦦\n"}, Provided(StaticProvider()))
+    assert (await ask(index, "otter", mode)).degraded is None
+    assert paths(await ask(index, "🦦", SearchType.HYBRID)) == ["🦦.md"]
+
+
 async def test_words_are_a_hit_however_far_they_are(embedded: Embedded) -> None:
     files = {"far.md": "# Crane\n\ncrane kettle kettle\n", "near.md": "heron\n"}
     index = await embedded(files, limits=MeaningLimits(least=0.95))

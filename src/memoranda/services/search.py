@@ -237,7 +237,7 @@ class SearchService:
             return None, f"Meaning search is not available; {_BY_WORDS}"
         space = question.space.name
         progress = self._vectors.progress(tx.conn, space)
-        if progress.notes and not progress.vectors:
+        if progress.pending and not progress.vectors:
             return None, f"Meaning search is being prepared; {_BY_WORDS}"
         is_alone = query.search_type is SearchType.VECTOR
         least = query.filters.min_similarity
