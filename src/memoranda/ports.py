@@ -255,8 +255,8 @@ class VectorIndex(Protocol):
         """How far the vectors of the project are; milliseconds, whatever the size."""
         ...
 
-    def retire_others(self, conn: Any, space: str) -> int:
-        """Remove all vectors of other spaces; returns how many."""
+    def retire_others(self, conn: Any, space: str, most: int) -> int:
+        """Remove vectors of other spaces, at most so many; returns how many: fewer when none is left."""
         ...
 
     def nearest(

@@ -203,7 +203,7 @@ def delete_database(folder: Path) -> None:
 
 
 def hits(server: Server, query: str) -> list[str]:
-    answer = server.call("search_notes", query=query)
+    answer = server.call("search_notes", query=query, search_type="fts")
     assert not answer.code
     return sorted(str(one["file_path"]) for one in answer.data["results"])
 

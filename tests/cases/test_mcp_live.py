@@ -361,9 +361,9 @@ def test_mcp_project_precedence(live_home: Home) -> None:
     assert files(p1) | files(p2) == {"a.md", "b.md", "in-second.md"}
     assert not server.call("write_note", title="Blank", content="x", project="").code
     assert files(p1) == {"a.md", "blank.md"}
-    found = server.call("search_notes", query="two", project="second")
+    found = server.call("search_notes", query="two", search_type="fts", project="second")
     assert [hit["file_path"] for hit in found.data["results"]] == ["b.md"]
-    assert server.call("search_notes", query="two").data["results"] == []
+    assert server.call("search_notes", query="two", search_type="fts").data["results"] == []
 
     assert not server.call("create_memory_project", name="Third", path=str(p3)).code
     assert not server.call("write_note", title="T", content="x", project="Third").code
@@ -377,7 +377,7 @@ def test_mcp_project_precedence(live_home: Home) -> None:
     (p3 / "by hand.md").unlink()
     (p3 / "once more.md").write_text("hand\n")
     until(lambda: has(database, "once more.md"), "it is watched again, though no tool asks for it")
-    found = again.call("search_notes", query="hand", project="Third")
+    found = again.call("search_notes", query="hand", search_type="fts", project="Third")
     assert [hit["file_path"] for hit in found.data["results"]] == ["once more.md"]
     home.assert_nothing_bad_was_logged()
 

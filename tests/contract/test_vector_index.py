@@ -107,6 +107,21 @@ def test_vectors_of_zeros_are_near_to_nothing(bench: Bench) -> None:
     assert bench.near(vector()) == []
 
 
+@pytest.mark.parametrize("damaged", ["x''", "zeroblob(31)", "zeroblob(64)", f"'{32 * 'a'}'"])
+def test_a_damaged_vector_is_not_found_and_hides_no_other(bench: Bench, damaged: str) -> None:
+    note = bench.add("one", "two")
+    bench.complete()
+    keys = bench.index.nearest(bench.conn, SPACE, of_text("one"), 10).keys
+    sql = f"UPDATE search_vector_embeddings SET embedding = {damaged} WHERE id = 1"
+    bench.conn.exec_driver_sql(sql)
+    for index in (bench.index, SqliteVectorIndex(bench.project_id)):
+        found = index.nearest(bench.conn, SPACE, of_text("one"), 10)
+        assert {key_parts(key)[:2] for key in found.keys.tolist()} == {(note, 1), (note, 2)}
+        known = index.similarities(bench.conn, SPACE, of_text("one"), keys)
+        assert known.tolist().count(0) == 1
+        assert len(index.sample(bench.conn, SPACE, 10)) == 2
+
+
 def test_an_item_is_as_near_as_its_nearest_part(bench: Bench) -> None:
     bench.embed = by_words(near=vector(1), far=vector(0, 1), middle=vector(4, 3))
     long = "far " * 200 + "\n\n" + "near " * 150 + "near"
@@ -296,16 +311,28 @@ def test_another_space_sees_none_of_the_vectors(bench: Bench) -> None:
     assert found.similarities.tolist() == [1, 1]
     assert bench.index.similarities(bench.conn, OTHER, -vector(1), found.keys).tolist() == [-1, -1]
     assert bench.near(vector(1), space=SPACE) == []
-    assert bench.index.retire_others(bench.conn, OTHER) == 2
-    assert bench.index.retire_others(bench.conn, OTHER) == 0
+    assert bench.index.retire_others(bench.conn, OTHER, 10) == 2
+    assert bench.index.retire_others(bench.conn, OTHER, 10) == 0
     assert bench.near(vector(1), space=OTHER) == [(note, 0), (note, 1)]
     assert bench.progress(OTHER) == EmbeddingProgress(notes=1, pending=0, vectors=2)
+
+
+def test_vectors_are_retired_in_steps(bench: Bench) -> None:
+    bench.add("one", "two")
+    bench.complete()
+    counts = []
+    for _ in range(3):
+        counts.append(bench.index.retire_others(bench.conn, OTHER, 2))
+        sql = "SELECT count(*) FROM search_vector_embeddings"
+        counts.append(bench.conn.exec_driver_sql(sql).scalar_one())
+    assert counts == [2, 1, 1, 0, 0, 0]
+    assert bench.progress() == EmbeddingProgress(notes=1, pending=1, vectors=0)
 
 
 def test_chunks_that_have_no_vector_any_more_are_retired(bench: Bench) -> None:
     bench.add("one")
     bench.complete()
-    assert bench.index.retire_others(bench.conn, OTHER) == 2
+    assert bench.index.retire_others(bench.conn, OTHER, 10) == 2
     chunks = bench.conn.exec_driver_sql("SELECT count(*) FROM search_vector_chunks").scalar()
     assert chunks == 0
     assert bench.progress() == EmbeddingProgress(notes=1, pending=1, vectors=0)
@@ -346,7 +373,7 @@ def test_projects_do_not_see_each_other(make_bench: Callable[[int], Bench]) -> N
     assert {found for found, _ in two.near(vector(1))} == {note}
     mine = one.index.nearest(one.conn, SPACE, vector(1), 9).keys
     assert two.index.similarities(two.conn, SPACE, vector(1), mine).tolist() == [0, 0]
-    assert two.index.retire_others(two.conn, OTHER) == 2
+    assert two.index.retire_others(two.conn, OTHER, 10) == 2
     assert len(one.near(vector(1))) == 2
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from tests.fuzz.budget import TooSlow
 
 from memoranda.model.project import Project
-from memoranda.model.search import Hit, ItemType, SearchQuery, SearchResults
+from memoranda.model.search import Hit, ItemType, SearchQuery, SearchResults, SearchType
 from memoranda.render.bounds import ANSWER_CHARS, compact
 from memoranda.render.search import results_data, results_text
 from memoranda.services.search import MAX_LIMIT, SearchService
@@ -81,6 +81,8 @@ def check_results(query: SearchQuery, results: SearchResults) -> None:
     scores = [hit.score for hit in results.hits]
     assert all(isfinite(score) and score > 0 for score in scores), scores
     assert all(first >= second for first, second in pairwise(scores)), scores
+    if results.search_type is not SearchType.FTS:  # parts of both searches
+        assert all(score <= 1 + 1e-6 for score in scores), scores
     assert results.total >= 0
     assert results.full_matches is None or 0 <= results.full_matches <= results.total
     if results.is_weak:
@@ -116,6 +118,7 @@ def _check_hit(hit: Hit, query: SearchQuery, *, has_words: bool) -> None:
     wanted = query.filters.item_types
     if has_words:  # else notes are listed
         assert hit.item_type in (wanted or (ItemType.NOTE,))
+        assert hit.confidence is not None
     assert len(hit.passages) <= MOST_PASSAGES
     for passage in hit.passages:
         assert passage.text.strip()

@@ -205,6 +205,27 @@ async def test_a_provider_that_fails_leaves_what_was_known(project: Project) -> 
     assert await project.read() == first
 
 
+@pytest.mark.parametrize("notes", [2, 20])
+@pytest.mark.parametrize(
+    "answer",
+    [RuntimeError("no"), np.full(DIMENSIONS, np.nan), np.full(DIMENSIONS, np.inf), np.ones(3)],
+)
+async def test_what_is_no_vector_of_a_question_is_a_failure_of_the_provider(
+    project: Project, notes: int, answer: Exception | NDArray[np.float32]
+) -> None:
+    await project.write(range(notes))
+
+    async def embed_query(_: str) -> NDArray[np.float32]:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    project.provider.embed_query = embed_query  # type: ignore[method-assign,assignment]
+    with pytest.raises(EmbeddingProblem):
+        await project.calibrate()
+    assert await project.read() is None
+
+
 @pytest.mark.parametrize("value", [None, 7, {}, {"method": 1}, [1]])
 async def test_what_was_stored_in_another_way_does_not_count(
     project: Project, value: object

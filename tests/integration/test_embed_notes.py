@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from loguru import logger
@@ -137,6 +138,27 @@ async def test_another_space_embeds_everything_and_removes_the_old_vectors(world
     assert world.index.rows("SELECT DISTINCT model FROM search_vector_embeddings") == [
         (world.provider.space.name,)
     ]
+
+
+async def test_many_old_vectors_are_removed_in_several_transactions(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoranda.sync.embed_notes._RETIRED", 30)
+    await world.write_many(40)
+    await world.backfill.run_once()
+    world.provider = CountingProvider("b")
+    removed = []
+    retire = world.vectors.retire_others
+
+    def count(conn: Any, space: str, most: int) -> int:
+        removed.append(retire(conn, space, most))
+        return removed[-1]
+
+    monkeypatch.setattr(world.vectors, "retire_others", count)
+    await world.another().run_once()
+    vectors = (await world.progress(world.provider.space)).vectors
+    assert removed == [30] * (vectors // 30) + [vectors % 30]
+    assert len(removed) > 1
 
 
 async def test_the_same_goes_for_a_process_that_has_embedded_before(world: World) -> None:

@@ -14,7 +14,7 @@ from loguru import logger
 from numpy.typing import NDArray
 from tests.integration.conftest import Index, until
 from tests.integration.embedding_world import CountingProvider, StillClock
-from tests.integration.provided import Provided
+from tests.integration.provided import DrawnProvider, Provided
 
 from memoranda.embeddings.choice import ProviderChoice, Sources
 from memoranda.embeddings.fastembed import FastembedProvider
@@ -24,6 +24,7 @@ from memoranda.errors import EmbeddingProblem
 from memoranda.model.embedding import EmbeddingSpace
 from memoranda.model.search import SearchQuery, SearchResults, SearchType
 from memoranda.ports import EmbeddingProvider
+from memoranda.repositories.vectors import SqliteVectorIndex
 from memoranda.services import meaning
 from memoranda.services.meaning import PAUSE_S, ProviderSource
 
@@ -363,6 +364,25 @@ async def test_vectors_of_another_space_are_compared_with_nothing(world: World) 
     await meaning_answers(index)
 
 
+async def test_vectors_of_equal_length_are_not_mixed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While those of the old space are still there: each model has its words where the other has others."""
+    monkeypatch.setattr(SqliteVectorIndex, "retire_others", lambda *_: 0)
+    source = Provided(DrawnProvider({"heron": 0.0, "kettle": 90.0}))
+    index = await world.open(source)
+    index.write("kettle.md", "kettle\n")
+    await index.sync.full_sync()
+    for provider in (source.provider, DrawnProvider({"heron": 90.0, "kettle": 0.0}, "openai")):
+        source.provider = provider
+        await index.backfill.run_once()
+        for mode in MODES:
+            results = await ask(index, mode)
+            assert results.search_type is mode
+            assert {hit.ref.file_path for hit in results.hits} == NOTES.keys()
+    assert len(index.rows("SELECT DISTINCT model FROM search_vector_embeddings")) == 2
+
+
 async def test_what_failed_is_in_the_log_once(world: World) -> None:
     logged: list[str] = []
     sink = logger.add(lambda message: logged.append(message.record["message"]), level="ERROR")
@@ -370,4 +390,4 @@ async def test_what_failed_is_in_the_log_once(world: World) -> None:
     for _ in range(3):
         await words_answer(index)
     logger.remove(sink)
-    assert logged == ["The embedding provider failed in a search"]
+    assert logged == ["The embedding provider failed with a question"]

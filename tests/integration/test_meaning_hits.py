@@ -15,6 +15,7 @@ from tests.integration.conftest import Index
 from tests.integration.provided import DrawnProvider, Provided
 
 from memoranda.embeddings.static import StaticProvider
+from memoranda.files.clock import SystemClock
 from memoranda.model.search import (
     Confidence,
     Hit,
@@ -24,7 +25,9 @@ from memoranda.model.search import (
     SearchResults,
     SearchType,
 )
+from memoranda.repositories.vectors import SqliteVectorIndex
 from memoranda.services.search import MeaningLimits
+from memoranda.sync.embed_notes import NoteEmbedder
 
 Embedded = Callable[..., Awaitable[Index]]
 
@@ -226,6 +229,38 @@ async def test_a_note_without_vectors_is_weighed_by_its_words(embedded: Embedded
     assert hits.keys() >= {"new.md", "pond.md", "sea.md"}
 
 
+SHORT = {
+    "canine": "Puppies learn best from rewards given at once; punishment makes them fearful.",
+    "sourdough": "Feed the starter twice a day, and let the loaf rise overnight in the fridge.",
+    "loan": "We pay 3.2 percent for fifteen years, and may repay early without a fee.",
+    "dentist": "Two fillings on the left, next appointment in May.",
+    "bicycle": "The chain slips in the smallest gear; order a new cassette.",
+    "beds": "Tomatoes and beans share the southern bed, herbs the northern.",
+    "japan": "No visa is needed for ninety days; the rail pass pays off after two long trips.",
+    "piano": "Practice scales for ten minutes, then the Bach prelude slowly.",
+    "database": "We move from MySQL to Postgres on the second weekend of June.",
+    "hiring": "The second interview is about design; ask for a review of real code.",
+    "bees": "The hive swarmed in May; we caught it in the apple tree.",
+    "sailing": "Reef early, keep the jib small and watch the gusts off the cliff.",
+}
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_among_short_notes_what_is_meant_is_no_weak_answer(
+    make_index: Callable[..., Index], mode: SearchType
+) -> None:
+    """The titles of notes, which are half of their texts, do not tell how near an answer is."""
+    index = make_index(source=Provided(StaticProvider()))
+    for name, text in SHORT.items():
+        index.write(f"{name}.md", f"# {name.title()}\n\n{text}\n")
+    await index.sync.full_sync()
+    await index.backfill.run_once()
+    results = await ask(index, "insects and honey", mode)
+    assert results.hits[0].ref.file_path == "bees.md"
+    assert results.hits[0].confidence in (Confidence.HIGH, Confidence.MEDIUM)
+    assert not results.is_weak
+
+
 def topic(number: int) -> str:
     """A note that shares words with some others and means something of its own."""
     things = ("ship", "harbour", "garden", "bread", "piano", "violin", "planet", "market", "tax")
@@ -288,3 +323,68 @@ async def test_confidence_never_rises_with_less_evidence(topics: Index) -> None:
                 assert better.confidence is not None
                 assert worse.confidence is not None
                 assert levels.index(better.confidence) <= levels.index(worse.confidence)
+
+
+@pytest.mark.parametrize("mode", list(SearchType))
+@pytest.mark.parametrize("of", [ItemType.OBSERVATION, ItemType.RELATION])
+async def test_a_date_alone_finds_the_notes_of_that_time(
+    embedded: Embedded, mode: SearchType, of: ItemType
+) -> None:
+    """Whether their items have vectors or, as a plain relation, none; and all of them."""
+    files = {f"n{number}.md": "- [fact] one\n- sees [[Other]]\n" for number in range(5)}
+    index = await embedded(files, Provided(StaticProvider()), MeaningLimits())
+    results = await ask(index, f"{datetime.now(UTC):%B %Y}", mode, item_types=(of,))
+    assert (results.total, len(results.hits), results.is_weak) == (5, 5, False)
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_what_a_date_alone_excludes_is_left_out(embedded: Embedded, mode: SearchType) -> None:
+    index = await embedded(POND)
+    of = (ItemType.SECTION,)
+    results = await ask(index, f"{datetime.now(UTC):%B %Y} -pond", mode, item_types=of)
+    assert paths(results) == ["kitchen.md", "sea.md"]
+
+
+async def test_a_project_without_a_text_to_embed_is_not_being_prepared(embedded: Embedded) -> None:
+    index = await embedded({"🎉.md": ""})
+    assert (await ask(index, "heron", SearchType.HYBRID)).degraded is None
+
+
+async def test_who_asks_for_meaning_alone_is_not_told_of_words(embedded: Embedded) -> None:
+    index = await embedded(POND)
+    results = await ask(index, "the", SearchType.VECTOR)
+    assert results.suggestion is not None
+    assert "meaning" in results.suggestion
+    assert "words" in str((await ask(index, "stork", SearchType.HYBRID)).suggestion)
+
+
+async def test_the_same_text_is_as_near_as_can_be_asked_for(embedded: Embedded) -> None:
+    same = "the quick brown heron jumps over the pond"
+    index = await embedded({"a.md": f"a\n{same}\n"}, Provided(StaticProvider()))
+    results = await ask(index, f"a {same}", SearchType.VECTOR, min_similarity=1.0)
+    assert paths(results) == ["a.md"]
+
+
+async def test_the_phrase_that_is_explained_is_that_of_the_best_item(embedded: Embedded) -> None:
+    files = {"a.md": "## One\n\ngrey pond, a grey pond\n\n## Two\n\nkettle, kettle, kettle\n"}
+    index = await embedded(files, Provided(DrawnProvider({"kettle": 0.0}, provider="fastembed")))
+    [hit] = (await ask(index, "grey pond kettle", SearchType.HYBRID)).hits
+    assert hit.explanation is not None
+    assert [term.share > 0 for term in hit.explanation.terms] == [False, False, True]
+    assert hit.explanation.boosts["phrase"] == 0
+
+
+@pytest.mark.parametrize("mode", MEANING)
+async def test_what_is_near_is_no_weak_hit_before_the_project_is_measured(
+    make_index: Callable[..., Index], mode: SearchType
+) -> None:
+    provider = DrawnProvider(ANGLES)
+    index = make_index(source=Provided(provider))
+    for number in range(5):
+        index.write(f"n{number}.md", f"# Heron {number}\n")
+    await index.sync.full_sync()
+    vectors = SqliteVectorIndex(index.store.project_id)
+    await NoteEmbedder("main", index.store, vectors, SystemClock()).embed_all(provider)
+    results = await ask(index, "wader", mode)
+    assert (len(results.hits), results.is_weak) == (5, False)
+    assert {hit.confidence for hit in results.hits} == {Confidence.LOW}

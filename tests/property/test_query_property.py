@@ -51,6 +51,7 @@ TEXTS: Final = st.one_of(
     st.text(max_size=40),
     st.lists(st.one_of(SEEDS.map(lambda seed: text_of(Random(seed))), st.text(max_size=5)), max_size=3).map(" ".join),
 )  # fmt: skip
+MODES: Final = st.sampled_from((SearchType.VECTOR, SearchType.HYBRID))
 FILTERS: Final = SEEDS.map(lambda seed: filters_of(Random(seed)))
 
 
@@ -68,8 +69,10 @@ class Asker:
     def paged(self, query: SearchQuery, size: int) -> SearchResults:
         return self.runner.run(check_paging(self.service, query, size))
 
-    def paths(self, text: str, filters: SearchFilters) -> tuple[set[str], SearchResults]:
-        found = self.ask(SearchQuery(text, SearchType.FTS, filters, limit=MAX_LIMIT))
+    def paths(
+        self, text: str, filters: SearchFilters, mode: SearchType = SearchType.FTS
+    ) -> tuple[set[str], SearchResults]:
+        found = self.ask(SearchQuery(text, mode, filters, limit=MAX_LIMIT))
         return {hit.ref.file_path for hit in found.hits}, found
 
 
@@ -198,6 +201,32 @@ def test_a_filter_keeps_the_hits_that_fulfil_it_and_no_others(
         assert filtered.total == len(everything & allowed)
     else:
         assert found == everything & allowed
+
+
+@pytest.mark.slow
+@counted(200, 5_000)
+@given(text=TEXTS, filters=FILTERS, mode=MODES)
+def test_filters_hold_for_hits_by_meaning_and_those_of_words_stay(
+    meaning_asker: Asker, text: str, filters: SearchFilters, mode: SearchType
+) -> None:
+    filters = replace(filters, item_types=(), min_similarity=0.0)
+    found, results = meaning_asker.paths(text, filters, mode)
+    allowed, _ = meaning_asker.paths("", filters)
+    assert found <= allowed
+    words, plain = meaning_asker.paths(text, filters)
+    if mode is SearchType.HYBRID and not (results.is_weak or results.relaxed or plain.is_weak):
+        assert words <= found
+
+
+@pytest.mark.slow
+@counted(100, 3_000)
+@given(text=TEXTS, filters=FILTERS, mode=MODES)
+def test_explaining_changes_no_hit_by_meaning(
+    meaning_asker: Asker, text: str, filters: SearchFilters, mode: SearchType
+) -> None:
+    query = SearchQuery(text, mode, filters, limit=MAX_LIMIT)
+    plain, explained = meaning_asker.ask(query), meaning_asker.ask(replace(query, explain=True))
+    assert tuple(replace(hit, explanation=None) for hit in explained.hits) == plain.hits
 
 
 @pytest.mark.slow

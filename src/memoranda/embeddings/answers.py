@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,9 @@ def read_vectors(body: bytes, count: int, dimensions: int | None) -> Vectors:
             if isinstance(index, bool) or not 0 <= index < count or found[index] is not None:
                 raise ValueError("index")
             found[index] = _vector(item["embedding"])
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (
+        ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError
+    ) as error:  # fmt: skip
         raise EmbeddingProblem(f"The answer is no list of {count} vectors") from error
     if len(data) != count:
         raise EmbeddingProblem(f"The answer has {len(data)} vectors for {count} texts")
@@ -82,9 +85,11 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     if not value:
         return None
     try:
-        return max(float(value), 0.0)
+        seconds = float(value)
     except ValueError:
         pass
+    else:
+        return None if math.isnan(seconds) else max(seconds, 0.0)
     from email.utils import parsedate_to_datetime
 
     try:

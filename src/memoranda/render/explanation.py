@@ -64,6 +64,8 @@ def rounded(value: float) -> float:
 
 def _legs(explanation: Explanation, search_type: SearchType) -> str:
     """`by words: rank 1, score 2.31; by meaning: rank 3, similarity 0.62`."""
+    if explanation.text_rank is None and explanation.similarity_rank is None:
+        return "by words: behind those that were looked at closely"
     legs = [("meaning", explanation.similarity_rank, "similarity", explanation.similarity)]
     if search_type is SearchType.HYBRID:
         legs.insert(0, ("words", explanation.text_rank, "score", explanation.text_score))

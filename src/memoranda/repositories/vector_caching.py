@@ -25,8 +25,10 @@ _SAMPLE: Final = 4096
 _LAST: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'search_vector_embeddings'"
 _MINE: Final = """
     FROM search_vector_embeddings AS v CROSS JOIN search_vector_chunks AS c ON c.id = v.chunk_id
-    WHERE v.model = ? AND v.dimensions = ? AND c.project_id = ?
+    WHERE v.model = ? AND v.dimensions = ? AND length(v.embedding) = 4 * v.dimensions
+    AND typeof(v.embedding) = 'blob' AND c.project_id = ?
 """
+"""What is damaged is not found, and takes nothing else with it."""
 _SINCE: Final = f"SELECT v.id, c.item_key, v.embedding {_MINE} AND v.id > ? ORDER BY v.id"
 _BY_ID: Final = f"""
     SELECT v.id, c.item_key, v.embedding {_MINE} AND v.id IN (SELECT value FROM json_each(?))

@@ -28,6 +28,7 @@ _WANTED: Final = "WITH wanted (key) AS (VALUES {})"
 _OF_TEXT: Final = """
     FROM search_vector_chunks AS c JOIN search_vector_embeddings AS v ON v.chunk_id = c.id
     WHERE c.project_id = ? AND c.content_key = wanted.key AND v.model = ?
+    AND length(v.embedding) = 4 * v.dimensions AND typeof(v.embedding) = 'blob'
 """
 _KNOWN: Final = f"""
     {_WANTED} SELECT key FROM wanted WHERE EXISTS (SELECT 1 {_OF_TEXT})

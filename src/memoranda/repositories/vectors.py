@@ -49,7 +49,8 @@ _OF_ITEMS: Final = f"""
     CROSS JOIN search_vector_chunks AS c
         ON c.entity_id = wanted.value >> {NOTE_BITS} AND c.item_key = wanted.value
     CROSS JOIN search_vector_embeddings AS v ON v.chunk_id = c.id
-    WHERE v.model = ? AND v.dimensions = ?
+    WHERE v.model = ? AND v.dimensions = ? AND length(v.embedding) = 4 * v.dimensions
+    AND typeof(v.embedding) = 'blob'
 """  # noqa: S608 - a number of ours
 _AT: Final = """
     SELECT c.item_key, c.part, c.chunk_text, c.content_key, v.embedding
@@ -57,12 +58,16 @@ _AT: Final = """
     CROSS JOIN search_vector_chunks AS c ON c.entity_id = json_extract(wanted.value, '$[0]')
         AND c.chunk_index = json_extract(wanted.value, '$[1]')
     CROSS JOIN search_vector_embeddings AS v ON v.chunk_id = c.id AND v.model = ?
+        AND length(v.embedding) = 4 * v.dimensions AND typeof(v.embedding) = 'blob'
     ORDER BY wanted.key
 """
 _RETIRE_NOTES: Final = "DELETE FROM search_vector_notes WHERE project_id = ? AND space <> ?"
 _RETIRE_VECTORS: Final = """
-    DELETE FROM search_vector_embeddings
-    WHERE chunk_id IN (SELECT id FROM search_vector_chunks WHERE project_id = ?) AND model <> ?
+    DELETE FROM search_vector_embeddings WHERE id IN (
+        SELECT v.id FROM search_vector_embeddings AS v
+        CROSS JOIN search_vector_chunks AS c ON c.id = v.chunk_id AND c.project_id = ?
+        WHERE v.model <> ? LIMIT ?
+    )
 """
 _RETIRE_CHUNKS: Final = """
     DELETE FROM search_vector_chunks WHERE project_id = ?
@@ -120,13 +125,14 @@ class SqliteVectorIndex:
         found = counts(conn, self._project_id, space)
         return EmbeddingProgress(found.notes, found.notes - found.fresh, found.vectors)
 
-    def retire_others(self, conn: Connection, space: str) -> int:
-        """Remove all vectors of other spaces, and chunks that have no vector then."""
+    def retire_others(self, conn: Connection, space: str, most: int) -> int:
+        """Remove vectors of other spaces; with the last of them, chunks that have no vector then."""
         of_others = (self._project_id, space)
         conn.exec_driver_sql(_RETIRE_NOTES, of_others)
-        removed = conn.exec_driver_sql(_RETIRE_VECTORS, of_others).rowcount
-        conn.exec_driver_sql(_RETIRE_CHUNKS, (self._project_id,))
-        return int(removed)
+        removed = int(conn.exec_driver_sql(_RETIRE_VECTORS, (*of_others, most)).rowcount)
+        if removed < most:
+            conn.exec_driver_sql(_RETIRE_CHUNKS, (self._project_id,))
+        return removed
 
     def nearest(
         self,

@@ -13,6 +13,7 @@ from memoranda.model.search import (
     MetadataOperator,
     SearchFilters,
     SearchQuery,
+    SearchType,
 )
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Tx
@@ -41,7 +42,10 @@ _FILTER_WORDS = {
 
 
 def advice(tx: Tx, query: SearchQuery, parsed: TextQuery, run: Run) -> str:
-    """What would find something, when the words are known or nothing is like them."""
+    """What would find something, when the words are known or nothing is like them.
+
+    `query.search_type` is what really ran.
+    """
     if not NoteRefRepository(tx).has_any():
         return "The index has no notes; `memoranda status` says what is in the folder."
     for key in _needed_keys(query.filters)[:_MOST_KEYS]:
@@ -60,6 +64,8 @@ def advice(tx: Tx, query: SearchQuery, parsed: TextQuery, run: Run) -> str:
             return f"Drop a filter ({', '.join(dict.fromkeys(names))}): without them {notes}."
         if total:
             return f"None of {total} notes passes the filters ({', '.join(dict.fromkeys(names))})."
+    if query.search_type is SearchType.VECTOR:
+        return "No note is near to this in its meaning. Try a hybrid search, or other words."
     return "No note has these words. Try fewer, other or more general ones."
 
 

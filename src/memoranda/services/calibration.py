@@ -18,6 +18,7 @@ from memoranda.ranking.confidence import Calibration, Probes, calibrated
 from memoranda.ranking.probes import LONG, PAIRS, QUESTIONS, off_topic, query_for
 from memoranda.repositories.project import ProjectRepository
 from memoranda.repositories.store import Store, Tx
+from memoranda.services.meaning import vector_of
 
 if TYPE_CHECKING:
     from memoranda.ports import Vectors
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 FEW_NOTES: Final = 10
 """A project with fewer says too little of itself."""
 _KEY: Final = "calibration"
-_METHOD: Final = 1
+_METHOD: Final = 2
 """Another number when probes or measure change: what was made before does not count any more."""
 _TEXTS: Final = 40
 _GROWN: Final = 1.5
@@ -57,16 +58,17 @@ class CalibrationService:
         known, progress, sample = await self._store.read(lambda tx: self._looked(tx, space))
         if not progress.vectors or (known is not None and not _is_due(known, progress.vectors)):
             return known
-        off = [await provider.embed_query(text) for text in (*off_topic(), *LONG)]
+        off = [await vector_of(provider, text) for text in (*off_topic(), *LONG)]
         if progress.notes - progress.pending < FEW_NOTES:
             texts = await provider.embed_documents([one.text for one in PAIRS])
             asked = [one.question for one in PAIRS]
             nearest = [float((texts @ one).max()) for one in off]
         else:
+            sample = [one for one in sample if "\n" in one.chunk.text] or sample  # not mere titles
             texts = np.array([one.vector for one in sample])
             asked = [query_for(one.chunk.text, number) for number, one in enumerate(sample)]
             nearest = await self._store.read(lambda tx: self._nearest(tx, space, off))
-        queries = [await provider.embed_query(text) for text in asked]
+        queries = [await vector_of(provider, text) for text in asked]
         fitting = [float(text @ query) for text, query in zip(texts, queries, strict=True)]
         short, long = nearest[: -len(LONG)], nearest[-len(LONG) :]
         probes = Probes(short, short[: len(QUESTIONS)], long, fitting)

@@ -102,18 +102,13 @@ class MeaningService:
             return NoQuestion(reason)
         try:
             async with asyncio.timeout(PATIENCE_S):
-                vector = await provider.embed_query(_asked(text, parsed))
+                vector = await vector_of(provider, _asked(text, parsed))
         except EmbeddingProblem as problem:
             return self._failure(f"Meaning search failed: {problem.message}")
         except TimeoutError:
             return self._failure(
                 f"Meaning search failed: {provider.space.provider} did not answer in {PATIENCE_S:.0f} s"
             )
-        except Exception as error:  # noqa: BLE001 - whatever it is, words find something
-            logger.opt(exception=error).error("The embedding provider failed in a search")
-            return self._failure(f"Meaning search failed: unexpected {type(error).__name__}")
-        if trouble := _trouble(vector, provider.space):
-            return self._failure(f"Meaning search failed: {trouble}")
         share = _STATIC_SHARE if provider.space.provider == "static" else _SHARE
         return Question(provider.space, vector, share)
 
@@ -131,6 +126,24 @@ class MeaningService:
     def _failure(self, reason: str) -> NoQuestion:
         self._failed = (self._clock.monotonic(), reason)
         return NoQuestion(reason)
+
+
+async def vector_of(provider: EmbeddingProvider, question: str) -> Vectors:
+    """The vector of a question.
+
+    Raises:
+        EmbeddingProblem: the provider failed, in whatever way, or gave what is no vector of its space.
+    """
+    try:
+        vector = await provider.embed_query(question)
+    except EmbeddingProblem:
+        raise
+    except Exception as error:
+        logger.opt(exception=error).error("The embedding provider failed with a question")
+        raise EmbeddingProblem(f"unexpected {type(error).__name__}") from error
+    if trouble := _trouble(vector, provider.space):
+        raise EmbeddingProblem(trouble)
+    return vector
 
 
 def _why_none(state: ProviderState) -> str:

@@ -128,14 +128,15 @@ class RankedSearch:
     def page(self) -> FoundPage:
         """The page asked for; totals count all hits."""
         if not self._parsed.clauses:
-            return self._newest()
+            return self._newest(self._matcher.allowed())
         match = self._matcher.matches()
         near = self._near(match)
         words = self._by_words(match)
-        if not len(words.ids) and not near:
-            if self._is_by_item and match.has_span and all(one.term.is_date for one in match.terms):
-                return self._newest()
-            return FoundPage((), 0, match.terms, full=0, coverage=0.0)
+        if not len(words.ids) and not any(self._is_near_enough(one) for one in near.values()):
+            if match.has_span and all(one.term.is_date for one in match.terms):
+                return self._newest(self._matcher.open_to_meaning(match))
+            has_span = match.has_span
+            return FoundPage((), 0, match.terms, full=0, coverage=0.0, has_span=has_span)
         return self._joined(match, words, near)
 
     # The two legs
@@ -171,9 +172,13 @@ class RankedSearch:
         )
         return dict(zip(found.keys.tolist(), found.similarities.tolist(), strict=True))
 
+    def _is_near_enough(self, similarity: float) -> bool:
+        """To be a hit without a word of the query."""
+        return self._meaning is not None and similarity >= self._meaning.least
+
     def _joined(self, match: Matches, words: _ByWords, near: Mapping[int, float]) -> FoundPage:
         leg = self._meaning
-        own = [] if leg is None else [key for key in near if near[key] >= leg.least]
+        own = [key for key in near if self._is_near_enough(near[key])]
         scored = self._scored(match, _with_words(own, words))
         by_words = {self._id(hit): hit for hit in self._hits_of_words(match, words, scored)}
         alone = {self._of_key(key) for key in own}
@@ -394,9 +399,9 @@ class RankedSearch:
 
     # Without a word to look for
 
-    def _newest(self) -> FoundPage:
-        """The last modified first; with item types, those that have such an item."""
-        notes = self._matcher.in_span(self._matcher.allowed())
+    def _newest(self, among: Ids | None) -> FoundPage:
+        """The last modified of these notes first; with item types, those that have such an item."""
+        notes = self._matcher.in_span(among)
         sets = NoteSets(self._tx)
         if self._is_by_item:
             having = self._fulltext.notes_with(self._tx.conn, self._kinds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,8 @@ _UNCALIBRATED = 0.55
 """The spec's least similarity, until the project has its own."""
 _LEAST = 0.01
 """What is less similar is not similar: scores are above 0."""
+_SAME = 1 - 1e-6
+"""The similarity of a text to itself, which rounding may leave below 1."""
 
 _WEAK_COVERAGE = 0.3
 """When no note has more of what was asked, none is what was asked for; chosen by `benchmarks retrieval`."""
@@ -205,13 +207,16 @@ class SearchService:
                 pass
         page = self._page(tx, query, parsed, leg)
         refs = NoteRefRepository(tx).by_ids([found.entity_id for found in page.hits])
-        labels, is_weak = _confidence(page, query, parsed, leg, calibration)
+        labels, is_weak = _confidence(page, query, leg, calibration)
+        ran = SearchType.FTS if leg is None else query.search_type
         suggestion = None
         if is_weak or not page.total:
             unknown = [one.term for one in page.terms if not one.items]
             suggestion = did_you_mean(tx, self._fulltext, unknown)
         if suggestion is None and not page.total:
-            suggestion = advice(tx, query, parsed, partial(self._page, tx))
+            suggestion = advice(
+                tx, replace(query, search_type=ran), parsed, partial(self._page, tx)
+            )
         if (
             page.total
             and query.text.strip()
@@ -220,7 +225,6 @@ class SearchService:
             suggestion = _NO_WORDS
         if parsed.is_plain and suggestion is None:
             suggestion = _PLAIN
-        ran = SearchType.FTS if leg is None else query.search_type
         return _Answer(parsed, page, refs, is_weak, suggestion, ran, degraded, labels)
 
     def _leg(
@@ -248,9 +252,8 @@ class SearchService:
         if least is None:
             least = _UNCALIBRATED
         share = 1.0 if is_alone else question.share
-        leg = MeaningLeg(
-            self._vectors, space, question.vector, share, max(least, _LEAST), self._limits.most
-        )
+        least = min(max(least, _LEAST), _SAME)
+        leg = MeaningLeg(self._vectors, space, question.vector, share, least, self._limits.most)
         if progress.is_complete:
             return leg, None
         done = progress.notes - progress.pending
@@ -271,23 +274,31 @@ class SearchService:
 def _confidence(
     page: FoundPage,
     query: SearchQuery,
-    parsed: TextQuery,
     leg: MeaningLeg | None,
     calibration: Calibration | None,
 ) -> tuple[dict[int, Confidence], bool]:
-    """Rank -> label of the page's hits, and whether no hit is what was asked for."""
-    if not parsed.clauses or not page.total:
+    """Rank -> label of the page's hits, and whether no hit is what was asked for.
+
+    Neither, where no term was looked for: the newest notes are all that was asked for.
+    """
+    if not page.terms or not page.total:
         return {}, False
     from memoranda.ranking.confidence import label
 
     words = len(query.text.split())
 
+    def is_near(evidence: Evidence) -> bool:
+        return leg is not None and (evidence.similarity or 0.0) >= leg.least
+
     def of(evidence: Evidence) -> Confidence:
-        return label(evidence.similarity, evidence.coverage, words, calibration)
+        found = label(evidence.similarity, evidence.coverage, words, calibration)
+        if found is Confidence.NONE and calibration is None and is_near(evidence):
+            return Confidence.LOW  # what similarities mean here is not measured yet
+        return found
 
     labels = {rank: of(hit.evidence) for rank, hit in enumerate(page.hits, query.offset + 1)}
     if leg is None or calibration is None:
-        return labels, page.coverage < _WEAK_COVERAGE
+        return labels, page.coverage < _WEAK_COVERAGE and not any(map(is_near, page.tops))
     return labels, all(of(one) in (Confidence.LOW, Confidence.NONE) for one in page.tops)
 
 
@@ -312,6 +323,9 @@ def _explained(found: Found, page: FoundPage, rank: int) -> Explanation:
     from memoranda.ranking.items import FIELDS
 
     best = next((one.score for one in found.items if one.score and one.score.total), None)
+    boosts = dict(found.boosts)
+    if best is not None and "phrase" in boosts:  # which item is best, both searches say
+        boosts["phrase"] = best.phrase
     return Explanation(
         rank=rank,
         terms=tuple(
@@ -324,7 +338,7 @@ def _explained(found: Found, page: FoundPage, rank: int) -> Explanation:
             for number, one in enumerate(page.terms)
         ),
         fields=dict(zip(FIELDS, best.fields, strict=True)) if best else {},
-        boosts=found.boosts,
+        boosts=boosts,
         text_score=found.evidence.text_score,
         text_rank=found.evidence.text_rank,
         similarity=found.evidence.similarity,

@@ -29,6 +29,8 @@ MOST_REFUSED = 256
 
 _FIRST_NOTES = 16
 _BATCH_TEXTS = 1000
+_RETIRED = 2000
+"""Vectors of another space that are removed in one transaction."""
 _LONG = 20
 """A run of more notes is said in the log."""
 
@@ -228,7 +230,13 @@ class NoteEmbedder:
         """Once all has vectors of this space, those of others are of no use."""
         if self._is_tidy:
             return
-        removed = await self._store.write(lambda tx: self._index.retire_others(tx.conn, space))
+        removed, last = 0, _RETIRED
+        while last == _RETIRED:  # in steps, so that nobody waits long who writes a note
+            await self.quiet()
+            last = await self._store.write(
+                lambda tx: self._index.retire_others(tx.conn, space, _RETIRED)
+            )
+            removed += last
         self._is_tidy = True
         if removed:
             logger.info("Project {}: {:,} vectors of another space removed", self._name, removed)

@@ -139,9 +139,9 @@ async def _call(provider: EmbeddingProvider, texts: Sequence[str]) -> Vectors:
         rows = await provider.embed_documents(texts)
     except EmbeddingProblem:
         raise
-    except Exception as error:
+    except Exception as error:  # what it says may be the text of a note
         raise EmbeddingProblem(
-            f"{space.model} failed with an unexpected {type(error).__name__}: {error}"
+            f"{space.model} failed with an unexpected {type(error).__name__}"
         ) from error
     if rows.shape != (len(texts), space.dimensions):
         raise EmbeddingProblem(

@@ -43,8 +43,8 @@ _BORDERS: Final[tuple[Callable[[str, int, int], int], ...]] = (
     lambda text, least, most: max(text.rfind(blank, least, most) for blank in " \t\u3000") + 1,
 )
 """Best first: where a text may be cut, from `least` to `most`; 0 for nowhere."""
-_CONTEXT: Final = re.compile(r"\]\][ \t]*\(.*\w.*\)\s*\Z", re.DOTALL)
-"""The end of a relation that says why."""
+_BEFORE_CONTEXT: Final = "]] ("
+"""In a relation that says why, as the index has it; no link has it inside."""
 _RELATION: Final = KINDS[ItemType.RELATION]
 _NOTE: Final = KINDS[ItemType.NOTE]
 
@@ -82,7 +82,7 @@ def _chunks(item: StoredItem, title: str) -> Iterator[Chunk]:
     if kind == _NOTE:
         path: tuple[str, ...] = ()
         text = "\n".join(filter(None, (item.title, item.tags, item.content)))
-    elif kind == _RELATION and not _CONTEXT.search(item.content):
+    elif kind == _RELATION and not _has_words(item.content.partition(_BEFORE_CONTEXT)[2]):
         return
     else:
         path, text = _path(title, item.heading_path), item.content

@@ -60,6 +60,7 @@ def test_a_vector_of_zeros_stays() -> None:
         b'{"data": [{"embedding": [1, 0]}, {"embedding": [NaN, 0]}]}',
         b'{"data": [{"embedding": [1, 0]}, {"embedding": [1e999, 0]}]}',
         answer([1, 0], [1e300, 0]),
+        answer([1, 0], [10**400, 0]),
     ],
 )
 def test_what_is_no_answer_is_a_problem_that_may_pass(body: bytes) -> None:
@@ -104,6 +105,7 @@ def test_an_error_word_is_a_word_and_nothing_else(body: object, word: str) -> No
         ({"retry-after": "0.5"}, 0.5),
         ({"retry-after": "-3"}, 0.0),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
         (
             {
                 "retry-after": "Mon, 30 Nov 2026 10:00:30 GMT",

@@ -126,6 +126,13 @@ def test_a_search_that_ran_and_missed_the_hit_says_so(
     assert explained(replace(BOTH, **nothing), mode=mode)[1] == line  # type: ignore[arg-type]
 
 
+def test_a_hit_far_behind_was_found_by_its_words(explained: Explained) -> None:
+    assert explained(Explanation(250, (), {}, {}), 0.01, HYBRID) == [
+        "   why: rank 250, score 0.01",
+        "     by words: behind those that were looked at closely",
+    ]
+
+
 def test_a_similarity_of_nothing_is_a_similarity(explained: Explained) -> None:
     why = replace(BOTH, similarity=0.0, similarity_rank=9)
     assert explained(why, mode=VECTOR)[1] == "     by meaning: rank 9, similarity 0"

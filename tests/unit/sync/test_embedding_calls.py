@@ -104,11 +104,12 @@ async def test_a_provider_that_refuses_most_texts_is_to_blame_itself() -> None:
 
 async def test_what_a_provider_raises_by_mistake_is_a_failure_of_it() -> None:
     def plan(_: Sequence[str]) -> None:
-        raise KeyError("x")
+        raise KeyError("the text of a note")
 
     with pytest.raises(EmbeddingProblem, match="unexpected KeyError") as caught:
         await EmbeddingCalls().embed(Provider(plan), keyed("a"))
     assert not caught.value.is_lasting
+    assert "the text" not in caught.value.message
 
 
 @pytest.mark.parametrize("shape", [(2, 4), (1, 3), (3,)])

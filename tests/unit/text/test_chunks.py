@@ -70,6 +70,10 @@ def test_a_relation_needs_a_context() -> None:
     ]
 
 
+def test_a_long_context_without_a_word_is_no_trouble() -> None:
+    assert texts(item(RELATION, f"depends_on [[Other]] ({'`]](!`' * 100_000})")) == []
+
+
 @pytest.mark.parametrize("text", ["", "---", "* * *\n\n!", "🙂"])
 def test_an_item_without_letter_or_digit_gives_nothing(text: str) -> None:
     assert texts(item(SECTION, text, "Head")) == []
