@@ -67,7 +67,7 @@ class Question:
     """What is asked, as a vector.
 
     Attributes:
-        vector: unit length, or zeros when the model knows nothing in the question.
+        vector: unit length, or zeros when the question says nothing to a model.
         share: of meaning in the score of a hit that words found as well, 0..1.
     """
 
@@ -100,15 +100,18 @@ class MeaningService:
         failed_at, reason = self._failed
         if self._clock.monotonic() < failed_at + PAUSE_S:
             return NoQuestion(reason)
+        asked = _asked(text, parsed)
         try:
             async with asyncio.timeout(PATIENCE_S):
-                vector = await vector_of(provider, _asked(text, parsed))
+                vector = await vector_of(provider, asked)
         except EmbeddingProblem as problem:
             return self._failure(f"Meaning search failed: {problem.message}")
         except TimeoutError:
             return self._failure(
                 f"Meaning search failed: {provider.space.provider} did not answer in {PATIENCE_S:.0f} s"
             )
+        if not any(map(str.isalpha, asked)):
+            vector = vector * 0  # numbers and signs look alike to a model: words find them
         share = _STATIC_SHARE if provider.space.provider == "static" else _SHARE
         return Question(provider.space, vector, share)
 

@@ -209,7 +209,9 @@ class RankedSearch:
             tuple(found),
             total=len(words.ids) + int(is_new.sum()),
             terms=match.terms,
-            full=int((words.terms == counted(match.terms)).sum()),
+            full=None
+            if leg is not None and leg.share >= 1
+            else int((words.terms == counted(match.terms)).sum()),
             coverage=float(match.notes.coverage.max(initial=0.0)) if self._is_whole else 1.0,
             is_relaxed=match.is_relaxed,
             has_span=match.has_span,

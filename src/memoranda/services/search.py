@@ -286,6 +286,7 @@ def _confidence(
     from memoranda.ranking.confidence import label
 
     words = len(query.text.split())
+    is_alone = leg is not None and query.search_type is SearchType.VECTOR
 
     def is_near(evidence: Evidence) -> bool:
         return leg is not None and (evidence.similarity or 0.0) >= leg.least
@@ -299,7 +300,11 @@ def _confidence(
     labels = {rank: of(hit.evidence) for rank, hit in enumerate(page.hits, query.offset + 1)}
     if leg is None or calibration is None:
         return labels, page.coverage < _WEAK_COVERAGE and not any(map(is_near, page.tops))
-    return labels, all(of(one) in (Confidence.LOW, Confidence.NONE) for one in page.tops)
+    if is_alone and query.filters.min_similarity is not None:
+        return labels, False  # who asks says what is near
+    # Who asks for meaning alone does not expect the words, which are most of what speaks for a hit.
+    weak = {Confidence.NONE} if is_alone else {Confidence.NONE, Confidence.LOW}
+    return labels, all(of(one) in weak for one in page.tops)
 
 
 def _hit(

@@ -86,3 +86,10 @@ async def test_only_the_question_is_asked(typed: str, asked: str) -> None:
     found = await question(Provided(provider), typed)
     assert isinstance(found, Question)
     assert [one.strip() for one in provider.asked] == [asked.strip()]
+
+
+@pytest.mark.parametrize("text", ["12.7.3", "2026-03-04", "->", "tag:heron 42"])
+async def test_numbers_and_signs_alone_say_nothing_to_a_model(text: str) -> None:
+    found = await question(Provided(DrawnProvider({text: 90.0, "42": 90.0}, "static")), text)
+    assert isinstance(found, Question)
+    assert not found.vector.any()
