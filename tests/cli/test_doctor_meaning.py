@@ -148,6 +148,11 @@ def test_a_server_that_embeds_or_stands_still_is_told_apart(
     lease.say(*now)
     found = asked(ready, "vectors")
     assert found is not None
+    assert found[0] == WARNING
+    assert found[1].endswith(" leads the project and embeds nothing so far")
+    lease.say(*now, embedding_space=SPACE.name)
+    found = asked(ready, "vectors")
+    assert found is not None
     assert found[0] == OK
     assert found[1].endswith("; the server embeds the rest")
     lease.say(*now, "the disk is full")
@@ -174,7 +179,9 @@ def test_a_key_that_is_missing_is_a_problem_with_its_name(
     found = asked(ready, "model")
     assert found is not None
     assert (found[0], "BASIC_MEMORY_SEMANTIC_API_KEY" in found[1]) == (PROBLEM, True)
-    assert asked(ready, "vectors") is None
+    vectors = asked(ready, "vectors")
+    assert vectors is not None
+    assert (vectors[0], "are kept and not used" in vectors[1]) == (OK, True)
 
 
 def test_a_key_is_never_shown(ready: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

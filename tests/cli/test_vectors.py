@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Cli
 
-from memoranda.embeddings.static import StaticProvider
+from memoranda.embeddings.static import SPACE, StaticProvider
 from memoranda.errors import EmbeddingProblem
+from memoranda.model.live import WatchState
+from memoranda.model.sync import SyncState
 from memoranda.sync.lease import Lease
 from memoranda.sync.sync_service import INDEX_VERSION
 
@@ -105,6 +107,7 @@ def test_what_a_server_does_is_not_done_twice(cli: Cli, vault: Path, home: Path)
     (database,) = _databases(cli, home)
     lease = Lease(database.parent, "1", INDEX_VERSION)
     assert lease.acquire()
+    lease.say(SyncState(), WatchState(), embedding_space=SPACE.name)
     _pretend_another(database.parent)
     try:
         done = cli("sync")
@@ -114,6 +117,31 @@ def test_what_a_server_does_is_not_done_twice(cli: Cli, vault: Path, home: Path)
     line = done.out.splitlines()[-1]
     assert line == f"  vectors   process {os.getppid()} makes them, 4 notes of 4 to do"
     assert (vectors["notes"], vectors["made_by"]) == (None, os.getppid())
+
+
+@pytest.mark.parametrize(
+    ("space", "said"),
+    [
+        ("", "4 notes, 9 texts in"),
+        (
+            "other:m@1/8",
+            f"4 notes of 4 to do: process {os.getppid()} leads the project and embeds with another model",
+        ),
+    ],
+)
+def test_what_a_server_does_not_do_is_done_unless_it_has_another_model(
+    cli: Cli, vault: Path, home: Path, space: str, said: str
+) -> None:
+    (database,) = _databases(cli, home)
+    lease = Lease(database.parent, "1", INDEX_VERSION)
+    assert lease.acquire()
+    lease.say(SyncState(), WatchState(), embedding_space=space)
+    _pretend_another(database.parent)
+    try:
+        line = cli("sync").out.splitlines()[-1]
+    finally:
+        lease.release()
+    assert line.startswith(f"  vectors   {said}")
 
 
 def test_interrupted_it_keeps_what_is_done_and_says_so(

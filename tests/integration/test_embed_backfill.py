@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -373,6 +374,30 @@ async def test_the_others_are_told_why_nothing_is_embedded(make_index: MakeIndex
                 await asyncio.sleep(0.01)
         assert (seen.error, seen.pending, seen.notes) == ("no key", 1, 1)
         assert (await one.coordinator.embedding()) == seen
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [("b", "with another model"), (None, "nothing so far")],
+)
+async def test_who_waits_for_a_leader_that_embeds_otherwise_is_told(
+    make_index: MakeIndex, model: str | None, said: str
+) -> None:
+    index = make_index()
+    index.write("a.md", "One.\n")
+    one, other = Server(index), Server(make_index())
+    one.world.provider = CountingProvider(model) if model else None
+    async with serving(one, other):
+        async with asyncio.timeout(20):
+            while True:
+                seen = await other.coordinator.embedding()
+                leader = other.coordinator.leader
+                is_known = leader is not None and leader.embedding_space == one.world.backfill.space
+                if is_known and seen is not None and seen.notes:
+                    break
+                await asyncio.sleep(0.01)
+        assert (seen.pending, seen.notes) == (1, 1)
+        assert seen.error == f"process {os.getpid()} leads the project and embeds {said}"
 
 
 async def test_an_end_does_not_wait_for_a_provider_that_is_at_work(make_index: MakeIndex) -> None:

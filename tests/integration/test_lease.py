@@ -78,6 +78,10 @@ def test_others_hear_what_the_leader_says(folder):
     assert (heard.sync, heard.watch) == (SYNC, WATCH)
     assert (heard.is_alive, heard.is_me, heard.is_watching) == (True, False, False)
     assert one.leader().is_me
+    assert (heard.embedding_error, heard.embedding_space) == ("", "")
+    one.say(SYNC, WATCH, "no key", "static:m@1/8")
+    heard = other.leader()
+    assert (heard.embedding_error, heard.embedding_space) == ("no key", "static:m@1/8")
     one.say(SyncState(SyncPhase.READY), replace(WATCH, mode=WatchMode.EVENTS))
     assert other.leader().sync.phase is SyncPhase.READY
     assert other.leader().is_watching

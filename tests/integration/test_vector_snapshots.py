@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from tests.contract.vector_bench import OTHER, SPACE, Bench, add_project, of_text, vector
 
@@ -263,3 +265,34 @@ def test_a_moved_chunk_keeps_its_vector(engine: Engine, index: SqliteVectorIndex
         found = index.nearest(bench.conn, SPACE, of_text(text_of(0, 23)), 1)
         assert key_parts(found.keys[0].item()).ordinal == 1
         assert found.similarities[0] == pytest.approx(1)
+
+
+def test_notes_are_counted_again_only_after_a_change(
+    engine: Engine, index: SqliteVectorIndex
+) -> None:
+    fill(engine, index, 3)
+    statements: list[str] = []
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def note(_conn: Any, _cursor: Any, sql: str, *_: Any) -> None:
+        statements.append(sql)
+
+    def counted() -> tuple[tuple[int, int], int]:
+        statements.clear()
+        with reading(engine, index) as bench:
+            found = bench.progress()
+        return (found.notes, found.pending), sum("ix_entity_version" in sql for sql in statements)
+
+    assert counted() == ((3, 0), 1)
+    assert counted() == ((3, 0), 0)
+    with reading(engine, index) as old:
+        assert old.progress().notes == 3
+        with writing(engine, index) as bench:
+            bench.add("more", title="More")
+        assert old.progress().notes == 3
+    assert counted()[0] == (4, 1)
+    with writing(engine, index) as bench:
+        bench.add("never", title="Never")
+        assert bench.progress().notes == 5
+        bench.conn.rollback()
+    assert counted()[0] == (4, 1)

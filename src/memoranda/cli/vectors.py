@@ -40,7 +40,7 @@ class Vectors:
 async def embed_pending(
     name: str, choice: ProviderChoice, coordinator: SyncCoordinator, backfill: EmbedBackfill
 ) -> Vectors:
-    """Embed what is pending, unless a server leads the project: that does it.
+    """Embed what is pending, unless a server leads the project and embeds: two models would undo each other.
 
     A bar shows how far it is; Ctrl-C leaves done what is done. A provider that fails is no failure of the
     command: the words of the notes are searched.
@@ -57,7 +57,7 @@ async def embed_pending(
     if await choice.ready() is None:
         return Vectors(choice.state)
     leader = coordinator.leader
-    if leader is not None and leader.is_alive and not leader.is_me:
+    if leader is not None and leader.is_alive and not leader.is_me and leader.embedding_space:
         return Vectors(choice.state, await coordinator.embedding(), leader=leader)
     try:
         with progress_bar(f"Embedding {name}", "notes") as show:
@@ -99,7 +99,8 @@ def _said(vectors: Vectors) -> str:
         return f"none: {reason}" if reason else "none"
     left = f"{count(progress.pending, 'note')} of {progress.notes:,} to do"
     why = f": {reason}" if reason else ""
-    if vectors.leader is not None and progress.pending:
+    space = state.space.name if state.space else ""
+    if vectors.leader is not None and progress.pending and vectors.leader.embedding_space == space:
         return f"process {vectors.leader.pid} makes them, {left}{why}"
     if vectors.leader is not None or (embedded is not None and not embedded.notes):
         stored = f"up to date, {progress.vectors:,} of {count(progress.notes, 'note')}"

@@ -25,7 +25,7 @@ from memoranda.doctor import (
 from memoranda.model.embedding import ProviderPhase, ProviderState
 from memoranda.model.health import Check, HealthReport, Section, problem
 from memoranda.model.history import HistoryLimits
-from memoranda.model.live import WatchMode
+from memoranda.model.live import LeaderState, WatchMode
 from memoranda.model.project import Project
 from memoranda.model.search_log import SearchSummary
 from memoranda.model.sync import Scan
@@ -115,7 +115,7 @@ class _Project:
         self._is_whole = is_whole
         self._scan: Scan | None = None
         self._is_kept_up = False
-        self._embedding_error = ""
+        self._leader: LeaderState | None = None
         self.searches = SearchSummary()
 
     @property
@@ -145,7 +145,7 @@ class _Project:
         facts = live.look(self._project, self._clock.now(), wanted)
         self._is_kept_up = facts.keeps_up
         if facts.is_led and facts.leader is not None:
-            self._embedding_error = facts.leader.embedding_error
+            self._leader = facts.leader
         return live.judge(facts)
 
     def _index(self) -> list[Check]:
@@ -159,7 +159,9 @@ class _Project:
         return index.judge(facts, is_kept_up=self._is_kept_up)
 
     def _vectors(self) -> list[Check]:
-        facts = vectors.look(self._project, self._provider, error=self._embedding_error)
+        leader, space = self._leader, self._provider.space
+        error = leader.embedding_trouble(space.name) if leader and space else ""
+        facts = vectors.look(self._project, self._provider, error=error)
         return vectors.judge(facts, is_kept_up=self._is_kept_up)
 
     def _history(self) -> list[Check]:

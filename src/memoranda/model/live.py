@@ -98,6 +98,7 @@ class LeaderState:
         watch: its watcher.
         serves: the folder and the database that it leads.
         embedding_error: why it embeds no notes, "" when it does.
+        embedding_space: name of the space that it embeds notes in; "": in none, or not yet.
     """
 
     pid: int
@@ -111,6 +112,14 @@ class LeaderState:
     watch: WatchState
     serves: str = ""
     embedding_error: str = ""
+    embedding_space: str = ""
+
+    def embedding_trouble(self, space: str) -> str:
+        """Why it makes no vectors in this space, "" when it does."""
+        if self.embedding_error or self.embedding_space == space:
+            return self.embedding_error
+        how = "with another model" if self.embedding_space else "nothing so far"
+        return f"process {self.pid} leads the project and embeds {how}"
 
     @property
     def is_watching(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sqlalchemy.engine import Connection
+
 from memoranda.repositories.store import Tx
 
 Mark = tuple[int, int, int]
@@ -13,7 +15,12 @@ def change_mark(tx: Tx) -> Mark:
     SQLite counts, for each connection, the changes of all others, and its own apart. Transactions may be
     on different connections, whose marks differ though nothing changed.
     """
-    connection = tx.conn.connection.dbapi_connection
+    return mark_of(tx.conn)
+
+
+def mark_of(conn: Connection) -> Mark:
+    """`change_mark` of a transaction's connection: of the state that the transaction sees."""
+    connection = conn.connection.dbapi_connection
     assert connection is not None  # noqa: S101  (it is open: a transaction runs on it)
-    seen = tx.conn.exec_driver_sql("PRAGMA data_version").scalar_one()
+    seen = conn.exec_driver_sql("PRAGMA data_version").scalar_one()
     return id(connection), int(seen), int(connection.total_changes)

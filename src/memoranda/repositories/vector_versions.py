@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy.engine import Connection
 
+from memoranda.db.engine import is_writing
+from memoranda.repositories.changes import mark_of
 from memoranda.repositories.stored_items import as_list
 
 _NOTES: Final = "entity AS e INDEXED BY ix_entity_version"
@@ -42,6 +44,7 @@ _VERSIONS: Final = f"""
     SELECT {_VERSION} FROM {_NOTES}
     WHERE e.id IN (SELECT value FROM json_each(?)) AND e.project_id = ?
 """  # noqa: S608 - texts of ours
+_COUNTED: Final = "vectors counted"
 _SET: Final = """
     INSERT OR REPLACE INTO search_vector_notes (
         entity_id, checksum, title, indexed_at, project_id, space, vectors
@@ -82,9 +85,20 @@ def versions(conn: Connection, project_id: int, entity_ids: Sequence[int]) -> li
 
 
 def counts(conn: Connection, project_id: int, space: str) -> Counts:
-    """All counts in one pass over two narrow tables."""
+    """All counts, in one pass over two narrow tables; a connection remembers them until something changes.
+
+    Every search asks; a transaction that writes may be rolled back, and remembers nothing.
+    """
+    asked = mark_of(conn), project_id, space
+    known = conn.info.get(_COUNTED)
+    if known is not None and known[0] == asked:
+        found: Counts = known[1]
+        return found
     [row] = _rows(conn, _COUNTS, space, project_id)
-    return Counts(*row)
+    found = Counts(*row)
+    if not is_writing(conn):
+        conn.info[_COUNTED] = asked, found
+    return found
 
 
 def fresh_notes(conn: Connection, project_id: int, space: str) -> list[tuple[int, int]]:

@@ -114,9 +114,11 @@ class SyncCoordinator:
         if self._backfill is None or (progress := await self._backfill.progress()) is None:
             return None
         leader = self.leader
-        is_other = leader is not None and leader.is_alive and not leader.is_me
-        error = leader.embedding_error if leader and is_other else self._backfill.error
-        return replace(progress, error=error)
+        if leader is None or not leader.is_alive or leader.is_me:
+            return replace(progress, error=self._backfill.error)
+        if progress.is_complete:
+            return replace(progress, error=leader.embedding_error)
+        return replace(progress, error=leader.embedding_trouble(self._backfill.space))
 
     def start(self) -> None:
         """For a server: begin to lead or to follow, unless that began or the end has come.

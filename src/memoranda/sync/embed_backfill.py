@@ -80,6 +80,12 @@ class EmbedBackfill:
             return self._error
         return f"{counted(len(refusals))} cannot be embedded: {refusals.reason}"
 
+    @property
+    def space(self) -> str:
+        """Name of the space it embeds in, "" while there is no provider."""
+        provider = self._provider()
+        return "" if provider is None else provider.space.name
+
     async def progress(self) -> EmbeddingProgress | None:
         """How far the vectors of the project are, whoever makes them; None without a provider."""
         if (provider := self._provider()) is None:

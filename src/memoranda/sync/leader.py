@@ -151,11 +151,12 @@ class Leader:
                 raise LeadershipLost("the lock file was taken away")
             now, state = self._clock.monotonic(), self._told_state()
             told = state.phase, state.progress, state.last_scan, state.last_error, state.held
-            trouble_with_vectors = self._backfill.error if self._backfill else ""
-            says = told, self.watch.state, trouble_with_vectors
+            backfill = self._backfill
+            vectors = (backfill.error, backfill.space) if backfill else ("", "")
+            says = told, self.watch.state, vectors
             if says != said or now - spoken >= HEARTBEAT_S:
                 try:
-                    self._lease.say(state, self.watch.state, trouble_with_vectors)
+                    self._lease.say(state, self.watch.state, *vectors)
                     trouble = ""
                 except OSError as error:  # the others then look for themselves
                     self._lease.hush()

@@ -99,14 +99,20 @@ class Lease:
         except OSError:  # nobody can know, and nobody else can lead
             return not mine.st_nlink
 
-    def say(self, sync: SyncState, watch: WatchState, embedding_error: str = "") -> None:
+    def say(
+        self,
+        sync: SyncState,
+        watch: WatchState,
+        embedding_error: str = "",
+        embedding_space: str = "",
+    ) -> None:
         """Tell the others how things stand, and that this process lives; for the leader alone.
 
         Raises:
             OSError: it cannot be written.
         """
         assert self._itself is not None  # noqa: S101  (for the leader alone)
-        told = _told(self._itself, sync, watch, embedding_error)
+        told = _told(self._itself, sync, watch, embedding_error, embedding_space)
         said = json.dumps(told, ensure_ascii=False).encode()
         place = self._folder / STATE_FILE
         if said == self._said and self._is_mine():
@@ -170,7 +176,11 @@ class Lease:
 
 
 def _told(
-    itself: Itself, sync: SyncState, watch: WatchState, embedding_error: str
+    itself: Itself,
+    sync: SyncState,
+    watch: WatchState,
+    embedding_error: str,
+    embedding_space: str,
 ) -> dict[str, Any]:
     progress = sync.progress
     return {
@@ -180,6 +190,7 @@ def _told(
         "since": itself.since.isoformat(),
         "serves": itself.serves,
         "embedding_error": embedding_error,
+        "embedding_space": embedding_space,
         "sync": {
             "phase": sync.phase.value,
             "progress": progress and [progress.done, progress.total, round(progress.elapsed_s, 1)],
@@ -216,6 +227,7 @@ def _heard(said: dict[str, Any], heartbeat: float) -> LeaderState:
         since=datetime.fromisoformat(said["since"]),
         serves=str(said["serves"]),
         embedding_error=str(said.get("embedding_error", "")),
+        embedding_space=str(said.get("embedding_space", "")),
         heartbeat=datetime.fromtimestamp(heartbeat, UTC),
         is_alive=False,
         is_me=False,
