@@ -94,7 +94,8 @@ def tools() -> str:
 
 
 def configuration() -> str:
-    """Every setting with its variable and default."""
+    """Every setting with its variable, and its default where that counts."""
+    from memoranda.cli.commands.config import DETECTED
     from memoranda.settings import ENV_PREFIX, Settings
 
     told = _attributes(inspect.getdoc(Settings) or "")
@@ -105,7 +106,7 @@ def configuration() -> str:
             (
                 f"`{name}`",
                 f"`{ENV_PREFIX}{name.upper()}`",
-                f"`{json.dumps(default)}`",
+                "detected" if name in DETECTED else f"`{json.dumps(default)}`",
                 _sentence(_told("Settings", name, field.description or told.get(name))),
             )
         )
@@ -194,7 +195,8 @@ def _told(owner: str, name: str | None, text: str | None) -> str:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """With a capital; a value that is told first (`fts: by words`) stays as it is typed."""
+    return text if re.match(r"\w+: ", text) else text[:1].upper() + text[1:]
 
 
 def _paragraphs(text: str | None) -> str:

@@ -50,6 +50,21 @@ def test_a_default_that_is_made_is_shown(generator: ModuleType) -> None:
     assert '| `BASIC_MEMORY_SEARCH_LANGUAGES` | `["english"]` |' in generator.configuration()
 
 
+def test_a_default_that_does_not_count_is_not_shown_as_one(generator: ModuleType) -> None:
+    from memoranda.cli.commands.config import DETECTED
+    from memoranda.settings import Settings
+
+    rows = [line.split(" | ") for line in generator.configuration().splitlines()[2:]]
+    shown = {row[0].strip("| `"): row[2] for row in rows}
+    assert shown.keys() == Settings.model_fields.keys()
+    assert {name for name, default in shown.items() if default == "detected"} == set(DETECTED)
+    assert shown["semantic_vector_k"] == "`100`"
+
+
+def test_a_value_that_is_told_first_stays_as_it_is_typed(generator: ModuleType) -> None:
+    assert "| fts: by words; vector: by meaning;" in generator.tools()
+
+
 def test_every_parameter_of_a_tool_has_a_meaning(generator: ModuleType) -> None:
     rows = [line.split(" | ") for line in generator.tools().splitlines() if line.startswith("| `")]
     assert len(rows) > 50

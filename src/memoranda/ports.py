@@ -255,6 +255,10 @@ class VectorIndex(Protocol):
         """How far the vectors of the project are; milliseconds, whatever the size."""
         ...
 
+    def other_spaces(self, conn: Any, space: str) -> bool:
+        """Whether notes have vectors of their present text in another space."""
+        ...
+
     def retire_others(self, conn: Any, space: str, most: int) -> int:
         """Remove vectors of other spaces, at most so many; returns how many: fewer when none is left."""
         ...

@@ -62,7 +62,7 @@ class Settings(BaseSettings):
         semantic_base_url: the endpoint for the provider openai; not given: OpenAI's.
         semantic_dimensions: how many numbers a vector must have; not given: what the model gives.
         semantic_batch_size: the most texts in one request to the endpoint.
-        semantic_vector_k: how many of the nearest passages to ask for, at least 1.
+        semantic_vector_k: how many of the nearest passages to ask for, 1 to 10,000.
         semantic_min_similarity: how near a passage must be, from 0 (anything) to 1 (the same); not given: what
             suits the model.
         sync_delay: milliseconds without a change before changed files are indexed.
@@ -100,7 +100,7 @@ class Settings(BaseSettings):
     semantic_base_url: str | None = None
     semantic_dimensions: int | None = Field(default=None, ge=1, le=65_536)
     semantic_batch_size: int = Field(default=64, ge=1, le=2048)
-    semantic_vector_k: int = Field(default=100, ge=1)
+    semantic_vector_k: int = Field(default=100, ge=1, le=10_000)
     semantic_min_similarity: float = Field(default=0.55, ge=0.0, le=1.0)
     sync_delay: int = Field(default=1000, ge=0)
     watch_project_reload_interval: int = Field(default=300, ge=1)

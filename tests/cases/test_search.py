@@ -545,7 +545,7 @@ class Model:
 
     @property
     def space(self) -> EmbeddingSpace:
-        return EmbeddingSpace("static", self.name, "1", self.dimensions)
+        return EmbeddingSpace("openai", self.name, "1", self.dimensions)
 
     async def embed_query(self, text: str, /) -> NDArray[np.float32]:
         vector = np.zeros(self.dimensions, np.float32)
@@ -588,7 +588,8 @@ async def test_search_vector_model_change(vault: Any) -> None:
         data = await ask()
         assert [hit["file_path"] for hit in data["results"]] == ["a.md"]
         assert data["search_type"] == "fts"
-        assert data["degraded"] == "Meaning search is being prepared; this is a full-text answer"
+        assert data["degraded"].startswith("No note is embedded")
+        assert (model.name in data["degraded"]) is (model.name != "first")
         model.is_open.set()
         await vault.embedded()
         spaces = "SELECT DISTINCT model, dimensions FROM search_vector_embeddings"

@@ -413,7 +413,7 @@ async def test_sync_multi_project(
         assert not any(status[name].startswith("disabled") for name in ("One", "Two", "Inner"))
 
         async def found(query: str, project: str) -> list[str]:
-            data = await ask("search_notes", query=query, project=project)
+            data = await ask("search_notes", query=query, project=project, search_type="fts")
             return [hit["file_path"] for hit in data["results"]]
 
         assert await found("three", "One") == []

@@ -39,10 +39,11 @@ class CountingProvider:
     gate: asyncio.Event | None = None
     waits: asyncio.Event = field(default_factory=asyncio.Event)
     width: int = DIMENSIONS
+    provider: str = "fastembed"
 
     @property
     def space(self) -> EmbeddingSpace:
-        return EmbeddingSpace("static", self.model, "1", DIMENSIONS)
+        return EmbeddingSpace(self.provider, self.model, "1", DIMENSIONS)
 
     async def embed_query(self, text: str, /) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = _vector(text, self.width)

@@ -140,6 +140,22 @@ async def test_another_space_embeds_everything_and_removes_the_old_vectors(world
     ]
 
 
+async def test_the_bundled_model_keeps_the_vectors_of_others_until_it_is_told(world: World) -> None:
+    await world.write("a.md", "One.\n")
+    await world.backfill.run_once()
+    paid = provider(world)
+    world.provider = CountingProvider("b", provider="static")
+    await world.another().run_once()
+    spaces = "SELECT DISTINCT model FROM search_vector_embeddings"
+    assert len(world.index.rows(spaces)) == 2
+    world.provider, asked = paid, len(paid.made)
+    await world.backfill.run_once()  # back again: nothing is paid for twice
+    assert len(paid.made) == asked
+    world.provider = CountingProvider("b", provider="static")
+    await world.another().run_once(forget_others=True)
+    assert world.index.rows(spaces) == [(world.provider.space.name,)]
+
+
 async def test_many_old_vectors_are_removed_in_several_transactions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

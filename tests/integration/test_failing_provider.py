@@ -202,7 +202,7 @@ async def test_a_model_that_loads_at_the_second_try(world: World) -> None:
     provider.asked = None
     again.set()
     await until(lambda: choice.provider)
-    await words_answer(index, "Meaning search is being prepared")
+    await words_answer(index, "No note is embedded")
     await index.backfill.run_once()
     await meaning_answers(index)
     await choice.aclose()
@@ -261,7 +261,7 @@ async def test_a_provider_that_fails_for_notes(
     index = await world.open(Provided(provider))
     with pytest.raises(EmbeddingProblem, match=reason):
         await index.backfill.run_once()
-    await words_answer(index, "Meaning search is being prepared")
+    await words_answer(index, "No note is embedded")
     provider.before = lambda _: None
     await index.backfill.run_once()
     await meaning_answers(index)
@@ -307,7 +307,7 @@ async def test_a_provider_whose_vectors_of_notes_have_another_length(world: Worl
     [
         ({"asked": refuse}, "Meaning search failed: The endpoint says 503"),
         ({"asked": crash}, "Meaning search failed: unexpected ZeroDivisionError"),
-        ({"asked": hang}, "Meaning search failed: static did not answer in 0 s"),
+        ({"asked": hang}, "Meaning search failed: fastembed did not answer in 0 s"),
         ({"length": 5}, "Meaning search failed: a gave a vector that is not of 8 numbers"),
         ({"fill": np.nan}, "Meaning search failed: a gave a vector that is no numbers"),
         ({"fill": np.inf}, "Meaning search failed: a gave a vector that is no numbers"),
@@ -359,7 +359,7 @@ async def test_vectors_of_another_space_are_compared_with_nothing(world: World) 
     index = await world.open(source)
     await index.backfill.run_once()
     source.provider = Renewed()
-    await words_answer(index, "Meaning search is being prepared")
+    await words_answer(index, "No note is embedded")
     await index.backfill.run_once()
     await meaning_answers(index)
 

@@ -38,7 +38,12 @@ class Vectors:
 
 
 async def embed_pending(
-    name: str, choice: ProviderChoice, coordinator: SyncCoordinator, backfill: EmbedBackfill
+    name: str,
+    choice: ProviderChoice,
+    coordinator: SyncCoordinator,
+    backfill: EmbedBackfill,
+    *,
+    forget_others: bool = False,
 ) -> Vectors:
     """Embed what is pending, unless a server leads the project and embeds: two models would undo each other.
 
@@ -61,7 +66,7 @@ async def embed_pending(
         return Vectors(choice.state, await coordinator.embedding(), leader=leader)
     try:
         with progress_bar(f"Embedding {name}", "notes") as show:
-            embedded = await backfill.run_once(show)
+            embedded = await backfill.run_once(show, forget_others=forget_others)
     except EmbeddingProblem as problem:
         why = f"{problem.message}. {problem.hint}" if problem.hint else problem.message
         return Vectors(choice.state, await backfill.progress(), problem=why.removesuffix("."))

@@ -108,8 +108,8 @@ def _others(facts: VectorFacts, progress: EmbeddingProgress) -> list[Check]:
     if not progress.is_complete:
         said = f"{said}, which are removed when those of the present one are complete"
         return [ok("old vectors", said)]
-    sync = command("sync", project=facts.project)
-    return [warning("old vectors", f"{said} that nothing uses", f"Remove them: {sync}.")]
+    reindex = command("reindex", project=facts.project)
+    return [ok("old vectors", f"{said}, kept in case it comes back; {reindex} removes them")]
 
 
 def _unused(facts: VectorFacts) -> list[Check]:

@@ -61,6 +61,7 @@ _AT: Final = """
         AND length(v.embedding) = 4 * v.dimensions AND typeof(v.embedding) = 'blob'
     ORDER BY wanted.key
 """
+_IN_OTHERS: Final = "SELECT 1 FROM search_vector_notes WHERE project_id = ? AND space <> ? LIMIT 1"
 _RETIRE_NOTES: Final = "DELETE FROM search_vector_notes WHERE project_id = ? AND space <> ?"
 _RETIRE_VECTORS: Final = """
     DELETE FROM search_vector_embeddings WHERE id IN (
@@ -124,6 +125,11 @@ class SqliteVectorIndex:
         """How far the vectors of the project are."""
         found = counts(conn, self._project_id, space)
         return EmbeddingProgress(found.notes, found.notes - found.fresh, found.vectors)
+
+    def other_spaces(self, conn: Connection, space: str) -> bool:
+        """Whether notes have vectors in another space."""
+        asked = (self._project_id, space)
+        return conn.exec_driver_sql(_IN_OTHERS, asked).first() is not None
 
     def retire_others(self, conn: Connection, space: str, most: int) -> int:
         """Remove vectors of other spaces; with the last of them, chunks that have no vector then."""

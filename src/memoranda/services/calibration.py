@@ -7,6 +7,7 @@ notes of our own instead, in the same model. It is done again when the project h
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ _KEY: Final = "calibration"
 _METHOD: Final = 2
 """Another number when probes or measure change: what was made before does not count any more."""
 _TEXTS: Final = 40
+_AT_ONCE: Final = 8
 _GROWN: Final = 1.5
 
 
@@ -58,7 +60,7 @@ class CalibrationService:
         known, progress, sample = await self._store.read(lambda tx: self._looked(tx, space))
         if not progress.vectors or (known is not None and not _is_due(known, progress.vectors)):
             return known
-        off = [await vector_of(provider, text) for text in (*off_topic(), *LONG)]
+        off = await _vectors(provider, (*off_topic(), *LONG))
         if progress.notes - progress.pending < FEW_NOTES:
             texts = await provider.embed_documents([one.text for one in PAIRS])
             asked = [one.question for one in PAIRS]
@@ -68,7 +70,7 @@ class CalibrationService:
             texts = np.array([one.vector for one in sample])
             asked = [query_for(one.chunk.text, number) for number, one in enumerate(sample)]
             nearest = await self._store.read(lambda tx: self._nearest(tx, space, off))
-        queries = [await vector_of(provider, text) for text in asked]
+        queries = await _vectors(provider, asked)
         fitting = [float(text @ query) for text, query in zip(texts, queries, strict=True)]
         short, long = nearest[: -len(LONG)], nearest[-len(LONG) :]
         probes = Probes(short, short[: len(QUESTIONS)], long, fitting)
@@ -87,6 +89,15 @@ class CalibrationService:
         """The similarity of the nearest text to each; 0 when there is none."""
         found = [self._vectors.nearest(tx.conn, space, one, 1) for one in queries]
         return [float(one.similarities[0]) if len(one.keys) else 0.0 for one in found]
+
+
+async def _vectors(provider: EmbeddingProvider, questions: Sequence[str]) -> list[Vectors]:
+    """Of each question, in their order; some at a time, as an endpoint may be far away."""
+    found: list[Vectors] = []
+    for first in range(0, len(questions), _AT_ONCE):
+        some = questions[first : first + _AT_ONCE]
+        found += await asyncio.gather(*(vector_of(provider, one) for one in some))
+    return found
 
 
 def _is_due(known: Calibration, vectors: int) -> bool:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 MAX_LIMIT = 200
 MAX_VALUES = 100
 _BY_WORDS = "this is a full-text answer"
+_TO_EMBED = f"(a server does it by itself, `memoranda sync` at once); {_BY_WORDS}"
 _NO_WORDS = "The query has no word to look for; these are the newest notes."
 _PLAIN = (
     "A query of exclusions alone is read as words; beside a word to find, or a filter such as tag:work, "
@@ -242,7 +243,9 @@ class SearchService:
         space = question.space.name
         progress = self._vectors.progress(tx.conn, space)
         if progress.pending and not progress.vectors:
-            return None, f"Meaning search is being prepared; {_BY_WORDS}"
+            if self._vectors.other_spaces(tx.conn, space):
+                return None, f"No note is embedded with {question.space.model} yet {_TO_EMBED}"
+            return None, f"No note is embedded yet {_TO_EMBED}"
         is_alone = query.search_type is SearchType.VECTOR
         least = query.filters.min_similarity
         if least is None:

@@ -97,11 +97,14 @@ class EmbedBackfill:
         """The index has changed: look now."""
         self._wake.set()
 
-    async def run_once(self, progress: ProgressSink | None = None) -> Embedded:
+    async def run_once(
+        self, progress: ProgressSink | None = None, *, forget_others: bool = False
+    ) -> Embedded:
         """Embed all that is pending; cancelled, it leaves done what is done.
 
         Args:
             progress: told how many notes of those that were pending are done.
+            forget_others: remove vectors of other models for certain.
 
         Raises:
             EmbeddingProblem: the provider failed.
@@ -109,8 +112,8 @@ class EmbedBackfill:
         """
         if (provider := self._provider()) is None:
             return Embedded()
-        embedded = await self._embedder.embed_all(provider, progress)
-        await self._finished(provider)
+        embedded = await self._embedder.embed_all(provider, progress, forget_others=forget_others)
+        await self._finish(provider)
         return embedded
 
     async def run(self, quiet: Callable[[], Awaitable[None]] | None = None) -> None:
@@ -130,13 +133,20 @@ class EmbedBackfill:
                 ):
                     self._sure_until = self._clock.monotonic() + SURE_S
                     await self._embedder.embed_all(provider)
-                    await self._finished(provider)
+                    await self._finish(provider)
                     if self._error:
                         logger.info("Project {}: notes are embedded again", self._name)
                     self._failures, self._error = 0, ""
             except Exception as error:  # noqa: BLE001 - the boundary of the task: counted, and tried again
                 wait = self._failed(error, provider)
             await self._rest(wait)
+
+    async def _finish(self, provider: EmbeddingProvider) -> None:
+        """All is embedded; that nobody can be told is no failure of that."""
+        try:
+            await self._finished(provider)
+        except MemorandaError as error:
+            logger.warning("Project {}: similarities are not measured: {}", self._name, error)
 
     async def _has_news(self, provider: EmbeddingProvider) -> bool:
         """Whether something may be pending."""

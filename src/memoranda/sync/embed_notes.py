@@ -31,6 +31,7 @@ _FIRST_NOTES = 16
 _BATCH_TEXTS = 1000
 _RETIRED = 2000
 """Vectors of another space that are removed in one transaction."""
+_BUNDLED = "static"
 _LONG = 20
 """A run of more notes is said in the log."""
 
@@ -97,13 +98,19 @@ class NoteEmbedder:
         self.quiet: Callable[[], Awaitable[None]] = at_once
 
     async def embed_all(
-        self, provider: EmbeddingProvider, progress: ProgressSink | None = None
+        self,
+        provider: EmbeddingProvider,
+        progress: ProgressSink | None = None,
+        *,
+        forget_others: bool = False,
     ) -> Embedded:
         """Embed all that is pending in the provider's space; cancelled, it leaves done what is done.
 
         Args:
             provider: makes the vectors.
             progress: told how many notes of those that were pending are done.
+            forget_others: remove vectors of other models for certain. The bundled one keeps them otherwise: it
+                may stand in for a model that is away, whose vectors cost work or money.
 
         Raises:
             EmbeddingProblem: the provider failed.
@@ -135,7 +142,8 @@ class NoteEmbedder:
             last = frozenset(map(_version, ready))
             done.update(note.entity_id for note in ready)
             show()
-        await self._tidy_up(space)
+        if forget_others or provider.space.provider != _BUNDLED:
+            await self._tidy_up(space)
         duration = self._clock.monotonic() - began
         if total > _LONG:
             logger.info(

@@ -11,7 +11,7 @@ from memoranda.cli.options import EveryProjectOption, JsonOption
 if TYPE_CHECKING:
     from memoranda.config import Settings
 
-_CHOSEN = (
+DETECTED = (
     "semantic_search_enabled",
     "semantic_embedding_provider",
     "semantic_embedding_model",
@@ -85,7 +85,7 @@ def value_sources(settings: Settings) -> dict[str, Any]:
             return "environment"
         if file.get(name) is not None:
             return "file"
-        return "detected" if name in _CHOSEN else "default"
+        return "detected" if name in DETECTED else "default"
 
     sources: dict[str, Any] = {name: source(name) for name in settings.model_dump()}
     of_environment = environment.get("projects", {})

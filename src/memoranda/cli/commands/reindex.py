@@ -17,7 +17,8 @@ def reindex(project: ProjectOption = None, as_json: JsonOption = False) -> int:
     """Build the index of a project anew from its files.
 
     The index is derived from the notes and can always be rebuilt; no note is changed. Vectors of texts
-    that are as before are kept; the others are made, unless a server does it.
+    that are as before are kept, those of other models are removed; what is missing is made, unless a
+    server does it.
     """
     from memoranda.cli.errors import FAILED
     from memoranda.cli.output import write_json, write_text
@@ -32,7 +33,11 @@ def reindex(project: ProjectOption = None, as_json: JsonOption = False) -> int:
         with progress_bar(chosen.name) as progress:
             report = await workspace.reindex(progress)
         vectors = await embed_pending(
-            chosen.name, container.choice, workspace.coordinator, workspace.backfill
+            chosen.name,
+            container.choice,
+            workspace.coordinator,
+            workspace.backfill,
+            forget_others=True,
         )
         return chosen, report, vectors
 
