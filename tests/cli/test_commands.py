@@ -48,12 +48,23 @@ def test_up_as_json_has_counts_sample_and_connection(cli: Cli, notes: Path, home
     assert result["created"] is True
     assert result["counts"]["notes"] == 4
     assert result["sample"]["results"]
+    assert result["sample"]["search_type"] == "hybrid"
     vectors = result["sync"]["vectors"]
     assert vectors["notes"] == result["counts"]["notes"]
     assert vectors["pending"] == 0
     server = result["connect"]["configuration"]["mcpServers"]["memoranda"]
     assert Path(server["command"]).is_absolute()
     assert server["env"] == {"BASIC_MEMORY_CONFIG_DIR": str(home)}
+
+
+def test_the_sample_is_searched_as_the_command_beside_it_searches(
+    cli: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = cli("up", notes, "--json").json["sample"]
+    own = cli("search", sample["query"], "--limit", 3, "--json").json
+    assert own["results"] == sample["results"]
+    monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED", "false")
+    assert cli("up", notes, "--json").json["sample"]["search_type"] == "fts"
 
 
 def test_up_again_uses_the_same_project(ready: Cli, notes: Path) -> None:

@@ -15,7 +15,7 @@ from memoranda.cli.version import version
 from memoranda.config import load_settings
 from memoranda.db.engine import begin_read, begin_write, open_engine
 from memoranda.doctor import model
-from memoranda.doctor.model import ModelFacts, look
+from memoranda.doctor.model import ModelFacts, judge, look
 from memoranda.embeddings.choice import Sources
 from memoranda.embeddings.endpoint import Endpoint
 from memoranda.embeddings.local_models import LocalModel
@@ -218,9 +218,61 @@ def test_nothing_is_downloaded(home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_EMBEDDING_PROVIDER", "fastembed")
     sources = Sources(is_installed=lambda: True, load=lambda wanted: None)
     facts = looked(sources)
-    assert facts.state.phase is ProviderPhase.FAILED
-    assert "not on this machine yet. The next server, or the next sync" in facts.state.reason
+    assert facts.state.phase is ProviderPhase.ABSENT
+    [check] = judge(facts)
+    assert check.verdict.value == WARNING
+    assert check.message == (
+        "fastembed bge-small-en-v1.5 cannot be used yet, searches go by words: its files are not here "
+        "yet; a server or `memoranda sync` downloads them"
+    )
+    assert check.hint == "Download them now: `memoranda sync`."
     assert not home.exists()
+
+
+def test_a_setting_that_is_not_used_is_a_warning(
+    ready: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_BASE_URL", "http://127.0.0.1:9/v1")
+    found = asked(ready, "model")
+    assert found is not None
+    assert found[0] == WARNING
+    assert "semantic_base_url is set and not used: it counts for the provider openai" in found[1]
+    assert found[2].startswith('Set semantic_embedding_provider to "openai"')
+    monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_EMBEDDING_PROVIDER", "static")
+    found = asked(ready, "model")
+    assert found is not None
+    assert found[0] == OK
+
+
+def test_an_endpoint_that_is_down_is_to_be_started(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(endpoint: Endpoint) -> EmbeddingProvider:
+        raise EmbeddingProblem(f"{endpoint.base_url} cannot be reached", is_lasting=is_lasting)
+
+    monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_EMBEDDING_PROVIDER", "openai")
+    hints = []
+    for is_lasting in (False, True):  # noqa: B007  (read when the endpoint is asked)
+        [check] = judge(looked(Sources(find_key=lambda url: KEY, connect=refused)))
+        hints.append(check.hint)
+    assert hints[0] == "Start the endpoint or check the network; it is tried again by itself."
+    assert hints[1].startswith("Correct the settings")
+
+
+def test_an_endpoint_that_goes_down_after_it_was_chosen_is_to_be_started(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Gone(Broken):
+        async def embed_query(self, text: str) -> object:
+            raise EmbeddingProblem("It cannot be reached")
+
+    async def connect(endpoint: Endpoint) -> EmbeddingProvider:
+        return Gone()  # type: ignore[return-value]
+
+    monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_EMBEDDING_PROVIDER", "openai")
+    Gone.space = EmbeddingSpace("openai", "m", "h", 3)
+    facts = looked(Sources(find_key=lambda url: KEY, connect=connect))
+    assert facts.way_on.startswith("Start the endpoint")
 
 
 class Broken:
@@ -272,6 +324,7 @@ def test_an_endpoint_that_never_answers_is_not_waited_for_for_ever(
     assert facts.state.phase is ProviderPhase.FAILED
     assert facts.state.provider == "openai"
     assert facts.state.reason == "it does not answer within 0 seconds"
+    assert facts.state.is_passing
 
 
 def test_after_a_sync_all_is_well(ready: Cli) -> None:

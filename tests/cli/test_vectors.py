@@ -13,10 +13,14 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Cli
 
+from memoranda.container import Container
+from memoranda.embeddings.choice import Sources
+from memoranda.embeddings.local_models import LocalModel
 from memoranda.embeddings.static import SPACE, StaticProvider
 from memoranda.errors import EmbeddingProblem
 from memoranda.model.live import WatchState
 from memoranda.model.sync import SyncState
+from memoranda.ports import EmbeddingProvider
 from memoranda.sync.lease import Lease
 from memoranda.sync.sync_service import INDEX_VERSION
 
@@ -32,6 +36,33 @@ def vault(cli: Cli, notes: Path) -> Path:
     """Notes of a project that was never synced."""
     assert cli("project", "add", "my notes", notes).code == 0
     return notes
+
+
+class Hub:
+    """Has a model, which is the bundled one in truth; `failure` ends a download."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self.is_here = False
+        self.failure: EmbeddingProblem | None = None
+        self.cache = Path()
+
+    def load(self, wanted: LocalModel) -> EmbeddingProvider | None:
+        return StaticProvider() if self.is_here else None
+
+    def download(self, model: str, cache: Path) -> Hub:
+        self.cache = cache
+        return self
+
+    def progress(self) -> float:
+        return 0.5
+
+    async def run(self) -> None:
+        self.runs += 1
+        if self.failure is not None:
+            raise self.failure
+        (self.cache / "models--one").mkdir(parents=True)
+        self.is_here = True
 
 
 def _failing(fail: Callable[[], None]) -> Any:
@@ -59,7 +90,7 @@ def test_again_there_is_nothing_to_do(cli: Cli, vault: Path) -> None:
     again = cli("sync", "--json").json["projects"][0]["vectors"]
     assert (again["notes"], again["texts"], again["pending"]) == (0, 0, 0)
     line = cli("sync").out.splitlines()[-1]
-    assert line == f"  vectors   up to date, {first['stored']} of 4 notes"
+    assert line == f"  vectors   up to date: {first['stored']} vectors of 4 notes"
 
 
 def test_an_edit_embeds_what_it_changed(cli: Cli, vault: Path) -> None:
@@ -84,6 +115,62 @@ def test_a_provider_that_is_off_is_said(
     done = cli("sync")
     assert done.out.splitlines()[-1] == "  vectors   none: semantic_search_enabled is false"
     assert done.code == 0
+
+
+def test_vectors_that_are_not_used_now_are_not_said_to_be_none(
+    cli: Cli, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("sync")
+    monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED", "false")
+    line = cli("sync").out.splitlines()[-1]
+    assert line == "  vectors   kept, nothing embedded: semantic_search_enabled is false"
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
+    """Fastembed has no files of its model, and they may be fetched."""
+    hub = Hub()
+    sources = Sources(is_installed=lambda: True, load=hub.load, download=hub.download)  # type: ignore[arg-type]
+    real = Container.open
+    monkeypatch.setattr(Container, "open", partial(real, sources=sources))
+    monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_EMBEDDING_PROVIDER", "fastembed")
+    monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_ALLOW_DOWNLOAD", "true")
+    return hub
+
+
+@pytest.mark.parametrize("command", [("sync",), ("reindex",)])
+def test_a_model_that_may_be_downloaded_is_waited_for(
+    cli: Cli, vault: Path, hub: Hub, command: tuple[str, ...]
+) -> None:
+    done = cli(*command)
+    assert done.code == 0
+    assert "The files of the model bge-small-en-v1.5 are downloaded" in done.err
+    assert done.out.splitlines()[-1].startswith("  vectors   4 notes, 9 texts in ")
+    assert hub.runs == 1
+    again = cli(*command)
+    assert again.err == ""
+    assert hub.runs == 1
+
+
+def test_a_download_that_fails_is_the_reason(cli: Cli, vault: Path, hub: Hub) -> None:
+    hub.failure = EmbeddingProblem("The model could not be downloaded", hint="Check the network.")
+    done = cli("sync")
+    assert done.code == 0
+    assert done.out.splitlines()[-1] == (
+        "  vectors   none: The model could not be downloaded. Check the network"
+    )
+
+
+@pytest.mark.parametrize("command", [("status",), ("search", "heap"), ("project", "info")])
+def test_who_only_looks_downloads_nothing(
+    cli: Cli, vault: Path, hub: Hub, home: Path, command: tuple[str, ...]
+) -> None:
+    done = cli(*command)
+    assert done.code == 0
+    said = "its files are not here yet; a server or `memoranda sync` downloads them"
+    assert said in " ".join(done.out.split())
+    assert hub.runs == 0
+    assert not list(home.rglob(".models"))
 
 
 def test_a_provider_that_fails_is_said_and_is_no_failure_of_the_sync(

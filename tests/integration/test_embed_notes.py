@@ -348,3 +348,26 @@ async def test_embedding_waits_for_what_is_more_important(world: World) -> None:
     await made.wait()
     task.cancel()
     await asyncio.wait({task})
+
+
+async def test_a_slow_provider_gets_small_batches(world: World) -> None:
+    """So that what is written meanwhile comes next, and a kill loses little."""
+    texts: list[int] = []
+
+    def slow(given: Sequence[str]) -> None:
+        world.clock.time += 0.5 * len(given)
+        texts.append(len(given))
+
+    provider(world).before = slow
+    stored: list[int] = []
+    replaced = world.vectors.replace
+
+    def count(conn: Any, space: str, notes: Sequence[Any], vectors: Any) -> None:
+        stored.append(len(vectors))
+        replaced(conn, space, notes, vectors)
+
+    world.vectors.replace = count  # type: ignore[method-assign]
+    await world.write_many(200, parts=3)
+    await world.backfill.run_once()
+    assert sum(stored) == sum(texts)
+    assert max(stored[1:]) <= 40 < stored[0] <= 100

@@ -352,10 +352,36 @@ async def test_a_project_without_a_text_to_embed_is_not_being_prepared(embedded:
 
 async def test_who_asks_for_meaning_alone_is_not_told_of_words(embedded: Embedded) -> None:
     index = await embedded(POND)
-    results = await ask(index, "the", SearchType.VECTOR)
-    assert results.suggestion is not None
-    assert "meaning" in results.suggestion
-    assert "words" in str((await ask(index, "stork", SearchType.HYBRID)).suggestion)
+    assert (await ask(index, "the", SearchType.VECTOR)).suggestion == (
+        "No note is near enough in meaning. Try other words, or a search by words."
+    )
+    assert (await ask(index, "stork", SearchType.HYBRID)).suggestion == (
+        "No note has these words, and none is near enough in meaning. Try other words, or a vector "
+        "search, which shows the nearest."
+    )
+
+
+async def test_how_near_it_must_be_is_named_where_nothing_is(embedded: Embedded) -> None:
+    index = await embedded(POND)
+    for text in ("wader", "wader tag:wet"):
+        said = (await ask(index, text, SearchType.VECTOR, min_similarity=0.999)).suggestion
+        assert said == "No note is as near as 0.999; lower min_similarity or leave it out."
+    said = (await ask(index, "wader", SearchType.HYBRID, min_similarity=0.999)).suggestion
+    assert said == (
+        "No note has these words, and none is as near as 0.999; use other words, or lower "
+        "min_similarity or leave it out."
+    )
+
+
+async def test_notes_without_a_filter_are_counted_as_they_were_searched(embedded: Embedded) -> None:
+    index = await embedded(POND)
+    expected = {SearchType.FTS: 1, SearchType.VECTOR: 2, SearchType.HYBRID: 3}
+    for mode, count in expected.items():
+        query = "wader" if mode is SearchType.VECTOR else "wader sings"
+        assert (await ask(index, query, mode)).total == count
+        notes = "1 note matches" if count == 1 else f"{count} notes match"
+        said = (await ask(index, f"{query} tag:dry", mode)).suggestion
+        assert said == f"Drop the filter (tag): without it {notes}."
 
 
 async def test_the_same_text_is_as_near_as_can_be_asked_for(embedded: Embedded) -> None:
@@ -388,3 +414,37 @@ async def test_what_is_near_is_no_weak_hit_before_the_project_is_measured(
     results = await ask(index, "wader", mode)
     assert (len(results.hits), results.is_weak) == (5, False)
     assert {hit.confidence for hit in results.hits} == {Confidence.LOW}
+
+
+async def test_a_weak_answer_shows_the_nearest_passage_first(embedded: Embedded) -> None:
+    """One word of many says less than the meaning."""
+    files = {"a.md": "## One\n\nThe word alone.\n\n## Two\n\nA grey heron.\n"}
+    index = await embedded(files | {f"{number}.md": "Else.\n" for number in range(20)})
+    results = await ask(index, "wader word unheard unseen unsaid", SearchType.HYBRID)
+    assert results.is_weak
+    [hit] = results.hits
+    assert [one.heading_path[-1] for one in hit.passages] == ["Two", "One"]
+    results = await ask(index, "wader word", SearchType.HYBRID)
+    assert not results.is_weak
+    [hit] = results.hits
+    assert [one.heading_path[-1] for one in hit.passages] == ["One", "Two"]
+
+
+async def test_while_notes_are_pending_meaning_counts_less(embedded: Embedded) -> None:
+    """What is near among few notes need not be near among all."""
+    index = await embedded(POND)
+
+    async def part() -> float:
+        [hit] = [
+            one
+            for one in (await ask(index, "heron", SearchType.HYBRID)).hits
+            if one.ref.file_path == "sea.md"
+        ]
+        assert hit.explanation is not None
+        assert hit.explanation.similarity is not None
+        return hit.explanation.boosts["meaning"] / hit.explanation.similarity
+
+    whole = await part()
+    index.write("late.md", "A crane.\n")
+    await index.sync.full_sync()
+    assert await part() == pytest.approx(whole * 3 / 4)

@@ -48,7 +48,9 @@ def test_the_longest_unknown_words_are_corrected(index: Index) -> None:
 def test_a_known_word_behind_a_filter_is_not_corrected(index: Index) -> None:
     index.write("a.md", "A receive and a relieve.\n")
     index.run_sync()
-    assert "Drop a filter (tag)" in (suggestion(index, "relieve", tags=("none",)) or "")
+    assert "Drop the filter (tag): without it 1 note matches." in (
+        suggestion(index, "relieve", tags=("none",)) or ""
+    )
 
 
 def test_filters_are_named_as_a_person_calls_them(index: Index) -> None:
@@ -81,7 +83,7 @@ def test_a_frontmatter_key_that_no_note_has_is_named(index: Index) -> None:
     assert said(MetadataOperator.EQ, "open") == unknown
     assert said(MetadataOperator.EXISTS, "true") == unknown
     for operator, value in ((MetadataOperator.NE, "x"), (MetadataOperator.EXISTS, "false")):
-        assert said(operator, value).startswith("Drop a filter (frontmatter)")
+        assert said(operator, value).startswith("Drop the filter (frontmatter): without it")
 
 
 def test_a_query_of_exclusions_alone_says_that_it_is_read_as_words(index: Index) -> None:
@@ -91,6 +93,29 @@ def test_a_query_of_exclusions_alone_says_that_it_is_read_as_words(index: Index)
         assert (suggestion(index, text) or "").startswith("A query of exclusions alone is read as")
     for text in ("-other type:note", "relieve -other", "OR", ""):
         assert "exclusions" not in (suggestion(index, text) or "")
+
+
+def test_without_a_word_the_filters_alone_are_named(index: Index) -> None:
+    index.write("a.md", "A receive.\n")
+    index.run_sync()
+    assert suggestion(index, "", tags=("x",)) == "The one note does not pass the filter (tag)."
+    index.write("b.md", "A receive.\n")
+    index.run_sync()
+    both = suggestion(index, "", tags=("x",), title="y")
+    assert both == "None of 2 notes passes the filters (title, tag)."
+
+
+def test_how_near_it_must_be_is_no_filter_of_words(index: Index) -> None:
+    index.write("a.md", "A receive and a relieve.\n")
+    index.run_sync()
+    said = "min_similarity was not used: fts searches by words alone."
+    assert suggestion(index, "relieve", min_similarity=0.5) == said
+    assert suggestion(index, "zzyzx", min_similarity=0.5) == (
+        f"No note has these words. Try fewer, other or more general ones. {said}"
+    )
+    assert suggestion(index, "relieve", min_similarity=0.5, tags=("none",)) == (
+        f"Drop the filter (tag): without it 1 note matches. {said}"
+    )
 
 
 def test_nothing_similar_is_said(index: Index) -> None:
@@ -108,3 +133,21 @@ def test_a_query_without_a_word_is_said_to_list_the_newest(index: Index) -> None
     assert suggestion(index, "!!!") == said
     for text in ("", " ", "tag:bird", "⏫", "receive"):
         assert suggestion(index, text) is None
+
+
+def test_a_word_that_only_its_beginning_finds_is_said_to_be_missing(index: Index) -> None:
+    index.write("a.md", "Unicode, and all of its planes.\n")
+    index.run_sync()
+    assert suggestion(index, "unicorn") == (
+        'No note has "unicorn"; words that begin with "unico" were looked for.'
+    )
+    assert suggestion(index, "unicode") is None
+    assert suggestion(index, "unico") is None  # an unfinished word
+
+
+def test_a_misspelt_word_that_its_beginning_finds_is_corrected(index: Index) -> None:
+    for number in range(12):
+        index.write(f"{number}.md", "- [fact] a telescope\n" * 100)
+    index.run_sync()
+    expected = 'No note has "telescpe". Did you mean "telescope" (1,200)?'
+    assert suggestion(index, "telescpe") == expected

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from memoranda.config import model_caches
-from memoranda.doctor.words import counted
+from memoranda.doctor.words import command, counted
 from memoranda.embeddings.choice import ProviderChoice, Sources
-from memoranda.embeddings.download import Download
-from memoranda.embeddings.plan import embedding_plan
+from memoranda.embeddings.plan import UnusedSettings, embedding_plan, unused_settings
 from memoranda.errors import EmbeddingProblem
 from memoranda.model.embedding import ProviderPhase, ProviderState
 from memoranda.model.health import Check, ok, problem, warning
@@ -29,6 +27,8 @@ _BY_WORDS = "searches go by words"
 _SETTINGS = (
     "Correct the settings that begin with semantic_, or remove them: the bundled model needs none."
 )
+_REMOTE = "openai"
+_WHEN_DOWN = "Start the endpoint or check the network; it is tried again by itself."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,14 @@ class ModelFacts:
         state: what the settings come to.
         took_ms: how long it took to embed a short text, None when it did not.
         trouble: why it has not embedded although it is ready, with `way_on`.
+        unused: settings that say nothing to it.
     """
 
     state: ProviderState
     took_ms: float | None = None
     trouble: str = ""
     way_on: str = ""
+    unused: UnusedSettings | None = None
 
 
 def look(settings: Settings, clock: Clock, *, sources: Sources | None = None) -> ModelFacts:
@@ -58,24 +60,24 @@ def look(settings: Settings, clock: Clock, *, sources: Sources | None = None) ->
         clock: for how long it takes.
         sources: where providers come from; tests put their own in.
     """
-    choice = ProviderChoice(
-        embedding_plan(settings),
-        model_caches(),
-        sources=replace(sources or Sources(), download=_NoDownload),
-    )
-    return asyncio.run(_tried(choice, clock))
+    plan = embedding_plan(settings)
+    choice = ProviderChoice(plan, model_caches(), sources=sources or Sources())
+    choice.look_only()
+    facts = asyncio.run(_tried(choice, clock))
+    return replace(facts, unused=unused_settings(plan, facts.state.provider))
 
 
 async def _tried(choice: ProviderChoice, clock: Clock) -> ModelFacts:
     try:
         async with asyncio.timeout(_PATIENCE_S):
-            provider = await choice.ready(through_download=True)
+            provider = await choice.ready()
             if provider is None:
                 return ModelFacts(choice.state)
             return await _embedded(choice.state, provider, clock)
     except TimeoutError:
         said = f"it does not answer within {_PATIENCE_S:.0f} seconds"
-        return ModelFacts(replace(choice.state, phase=ProviderPhase.FAILED, reason=said))
+        state = replace(choice.state, phase=ProviderPhase.FAILED, reason=said, is_passing=True)
+        return ModelFacts(state)
     finally:
         await choice.aclose()
 
@@ -86,27 +88,16 @@ async def _embedded(state: ProviderState, provider: EmbeddingProvider, clock: Cl
         vector = await provider.embed_query(_TEXT)
         took_ms = (clock.monotonic() - began) * 1000
     except EmbeddingProblem as error:
-        return ModelFacts(state, trouble=error.message, way_on=error.hint)
+        may_pass = not error.is_lasting and state.provider == _REMOTE
+        return ModelFacts(
+            state, trouble=error.message, way_on=error.hint or (_WHEN_DOWN if may_pass else "")
+        )
     if vector.shape != (provider.space.dimensions,):
         said = f"a vector has the shape {vector.shape}, not {provider.space.dimensions}"
         return ModelFacts(state, trouble=said)
     if not vector.any():
         return ModelFacts(state, trouble="it knows nothing in an English sentence")
     return ModelFacts(state, took_ms)
-
-
-class _NoDownload(Download):
-    """In place of a download: who looks for trouble changes nothing."""
-
-    def __init__(self, model: str, cache: Path) -> None:
-        super().__init__(model, cache)
-
-    async def run(self) -> None:
-        raise EmbeddingProblem(
-            "Its files are not on this machine yet",
-            is_lasting=True,
-            hint="The next server, or the next sync, downloads them.",
-        )
 
 
 def judge(facts: ModelFacts) -> list[Check]:
@@ -124,13 +115,20 @@ def judge(facts: ModelFacts) -> list[Check]:
         case ProviderPhase.FAILED:
             why = f": {reason}" if reason else ""
             said = f"{name} cannot be used, {_BY_WORDS}{why}"
-            return [problem("model", said, facts.way_on or _SETTINGS)]
+            may_pass = state.is_passing and state.provider == _REMOTE
+            return [problem("model", said, _WHEN_DOWN if may_pass else _SETTINGS)]
+        case ProviderPhase.ABSENT:
+            said = f"{name} cannot be used yet, {_BY_WORDS}: {reason}"
+            return [warning("model", said, f"Download them now: {command('sync')}.")]
         case ProviderPhase.READY if facts.trouble:
             why = one_line(facts.trouble, _MOST_CHARS)
             said = f"{name} is loaded and cannot embed, {_BY_WORDS}: {why}"
             return [problem("model", said, facts.way_on or _SETTINGS)]
         case ProviderPhase.READY:
-            return [ok("model", "; ".join(_well(facts, name, reason)))]
+            said = "; ".join(_well(facts, name, reason))
+            if facts.unused is not None:
+                return [warning("model", said, facts.unused.way_on)]
+            return [ok("model", said)]
         case unknown:
             assert_never(unknown)
 

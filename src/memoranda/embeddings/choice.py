@@ -17,7 +17,7 @@ from loguru import logger
 
 from memoranda.embeddings import local_models
 from memoranda.embeddings.local_models import LocalModel
-from memoranda.embeddings.plan import EmbeddingPlan
+from memoranda.embeddings.plan import EmbeddingPlan, unused_settings
 from memoranda.errors import EmbeddingProblem
 from memoranda.model.embedding import ProviderPhase, ProviderState
 from memoranda.ports import EmbeddingProvider
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _FIRST_WAIT_S = 5.0
 _LONGEST_WAIT_S = 300.0
 _PROBE = "probe"
+_IS_FASTEMBED = "semantic_embedding_provider is fastembed"
+_ABSENT = "its files are not here yet; a server or `memoranda sync` downloads them"
 _NAMES = ("static", "fastembed", "openai")
 
 
@@ -65,6 +67,14 @@ def download(model: str, cache: Path) -> Download:
     from memoranda.embeddings.download import Download
 
     return Download(model, cache)
+
+
+class _FilesAbsent(EmbeddingProblem):
+    """The files of a model are not here, might be downloaded, and are not by this process."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__("Its files are not on this machine yet", is_lasting=True)
+        self.model = model
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +118,7 @@ class ProviderChoice:
         self._caches = caches
         self._sources = sources
         self._sleep = sleep
+        self._may_download = plan.may_download
         self._provider: EmbeddingProvider | None = None
         self._download: Download | None = None
         self._state = ProviderState(
@@ -133,6 +144,10 @@ class ProviderChoice:
     def provider(self) -> EmbeddingProvider | None:
         """The provider when it is READY, else None."""
         return self._provider
+
+    def look_only(self) -> None:
+        """Download nothing, for who only looks or has no time; call it before `start`."""
+        self._may_download = False
 
     def start(self) -> None:
         """Decide in the background; idempotent. After a failure that may pass it is tried again and again."""
@@ -170,6 +185,9 @@ class ProviderChoice:
         while True:
             try:
                 provider, reason = await self._chosen()
+            except _FilesAbsent as absent:
+                self._set(ProviderState(ProviderPhase.ABSENT, "fastembed", absent.model, _ABSENT))
+                return
             except EmbeddingProblem as problem:
                 failed = problem
             except Exception as error:  # noqa: BLE001  (a task's boundary: searches must go on)
@@ -193,13 +211,17 @@ class ProviderChoice:
     async def _chosen(self) -> tuple[EmbeddingProvider, str]:
         match self._plan.provider:
             case "static":
-                return await self._bundled(), "it is set"
+                return await self._bundled(), "semantic_embedding_provider is static"
             case "fastembed":
-                return await self._local()
+                provider, found = await self._local()
+                set_by = "semantic_model_path is set" if self._plan.folder else _IS_FASTEMBED
+                return provider, f"{set_by}; {found}"
             case "openai":
                 return await self._remote()
             case "":
-                return await self._detected()
+                provider, why = await self._detected()
+                unused = unused_settings(self._plan, provider.space.provider)
+                return provider, f"{why}; {unused.text}" if unused else why
             case other:
                 raise EmbeddingProblem(
                     f"There is no provider {other!r}",
@@ -218,9 +240,12 @@ class ProviderChoice:
             why = "fastembed has no files of a model on this machine"
             return await self._bundled(), f"it comes with the program, and {why}"
         try:
-            return await self._local()
+            provider, found = await self._local()
+        except _FilesAbsent:
+            raise
         except EmbeddingProblem as problem:
             return await self._bundled(), f"fastembed cannot be used: {problem.message}"
+        return provider, f"fastembed is installed, and {found}"
 
     async def _bundled(self) -> EmbeddingProvider:
         provider = await asyncio.to_thread(self._sources.bundled)
@@ -242,6 +267,8 @@ class ProviderChoice:
                 hint="Set semantic_allow_download to true, or put them into a folder and set "
                 "semantic_model_path.",
             )
+        if not self._may_download:
+            raise _FilesAbsent(name)
         await self._fetch(name)
         found = await asyncio.to_thread(self._sources.load, wanted)
         if found is None:
@@ -283,7 +310,9 @@ class ProviderChoice:
             plan.batch_size,
             await asyncio.to_thread(self._sources.find_key, url),
         )
-        reason = f"the texts of notes are sent to {url}"
+        reason = (
+            f"semantic_embedding_provider is openai; texts of notes and searches are sent to {url}"
+        )
         if target.key and url.startswith("http://") and not is_local(url):
             reason += ", and they and the key go over the network unprotected"
         return await self._sources.connect(target), reason
@@ -295,6 +324,7 @@ class ProviderChoice:
             self._plan.provider or self._state.provider or "static",
             self._plan.model or self._state.model,
             reason,
+            is_passing=not problem.is_lasting,
         )
 
     def _set(self, state: ProviderState) -> None:

@@ -39,6 +39,51 @@ class EmbeddingPlan:
     batch_size: int = 64
 
 
+@dataclass(frozen=True, slots=True)
+class UnusedSettings:
+    """Settings that were given and say nothing to the provider that is used.
+
+    Attributes:
+        names: of them.
+        providers: to which of the providers they say something.
+    """
+
+    names: tuple[str, ...]
+    providers: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """That they are not used, as a part of a sentence."""
+        are, they = ("is", "it counts") if len(self.names) == 1 else ("are", "they count")
+        of = "provider" if len(self.providers) == 1 else "providers"
+        return (
+            f"{' and '.join(self.names)} {are} set and not used: {they} for the {of} "
+            f"{' and '.join(self.providers)}"
+        )
+
+    @property
+    def way_on(self) -> str:
+        """What to do, as a sentence."""
+        providers = " or ".join(f'"{one}"' for one in self.providers)
+        return (
+            f"Set semantic_embedding_provider to {providers}, or remove {' and '.join(self.names)}."
+        )
+
+
+def unused_settings(plan: EmbeddingPlan, provider: str) -> UnusedSettings | None:
+    """What was given and is not used by the provider that was detected; None: all is, or one was named."""
+    if plan.provider or not plan.is_on:
+        return None
+    names = []
+    if plan.model and provider == "static":
+        names.append("semantic_embedding_model")
+    if plan.base_url and provider != "openai":
+        names.append("semantic_base_url")
+    if not names:
+        return None
+    return UnusedSettings(tuple(names), ("openai",) if plan.base_url else ("fastembed", "openai"))
+
+
 def embedding_plan(settings: Settings) -> EmbeddingPlan:
     """What settings ask for. Only a value that was given counts; a folder of a model asks for fastembed."""
     given = settings.model_fields_set

@@ -35,6 +35,8 @@ class ProviderPhase(StrEnum):
     """The settings say so."""
     LOADING = "loading"
     """Not known yet: it is being loaded, or its files are being downloaded."""
+    ABSENT = "absent"
+    """Its files are not here, and this process downloads nothing; a server or a sync does."""
     READY = "ready"
     FAILED = "failed"
     """It cannot be used; texts are searched by their words alone."""
@@ -49,6 +51,7 @@ class ProviderState:
         reason: why this one, or why none, as a sentence without a full stop.
         space: of a provider that is READY.
         progress: 0..1 of a download that runs, else None.
+        is_passing: it has FAILED and may be well again by itself; a server tries it again and again.
     """
 
     phase: ProviderPhase
@@ -57,6 +60,7 @@ class ProviderState:
     reason: str = ""
     space: EmbeddingSpace | None = None
     progress: float | None = None
+    is_passing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

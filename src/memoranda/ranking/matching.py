@@ -70,7 +70,7 @@ class NoteMatches:
     Attributes:
         notes: ids, ascending.
         scores: how much the whole note speaks of the terms: in how many of its items.
-        coverage: the part of the terms' worth that it has, 0..1.
+        coverage: the part of the terms' worth that it has, 0..1; what stands in for a term counts in part.
         terms: how many of the terms each has; both of those that `counted` counts.
     """
 
@@ -130,11 +130,12 @@ def match_notes(found: Sequence[TermMatches]) -> NoteMatches:
     if not len(ids):
         return NoteMatches(ids, np.empty(0), np.empty(0), _NO_IDS)
     counts = _counts(found)
-    worth = counts * [one.note_idf * one.weight for one in found]
+    whole = counts * [one.note_idf for one in found]
+    worth = whole * [one.weight for one in found]
     return NoteMatches(
         ids,
         np.add.reduceat(np.concatenate(gains)[order], starts),
-        np.add.reduceat(np.repeat(worth, sizes)[order], starts) / worth.sum(),
+        np.add.reduceat(np.repeat(worth, sizes)[order], starts) / whole.sum(),
         np.add.reduceat(np.repeat(counts, sizes)[order], starts),
     )
 

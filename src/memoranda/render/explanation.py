@@ -43,16 +43,17 @@ def explanation_text(hit: Hit, explanation: Explanation, search_type: SearchType
     Args:
         hit: what is explained.
         explanation: why it is where it is.
-        search_type: what ran; only a search that ran is said to have missed the hit.
+        search_type: what ran; of one that did not run nothing is said.
     """
     confidence = f", confidence {hit.confidence.value}" if hit.confidence else ""
     lines = [f"   why: rank {explanation.rank}, score {_shown(hit.score)}{confidence}"]
     if search_type is not SearchType.FTS:
         lines.append(f"     {_legs(explanation, search_type)}")
-    if terms := ", ".join(_of_item(explanation)):
-        lines.append(f"     best item: {terms}")
-    if fields := ", ".join(_fields(explanation.fields)):
-        lines.append(f"     of that: {fields}")
+    if search_type is not SearchType.VECTOR:
+        if terms := ", ".join(_of_item(explanation)):
+            lines.append(f"     best item: {terms}")
+        if fields := ", ".join(_fields(explanation.fields)):
+            lines.append(f"     of that: {fields}")
     lines += [f"     {name}: {total}" for name, total in _sums(explanation) if total]
     return "\n".join(lines)
 

@@ -70,6 +70,8 @@ def meaning_texts(
             return [
                 f"{provider_name(provider)} {_loading(provider)}; until then searches go by words"
             ]
+        case ProviderPhase.ABSENT:
+            return [f"{provider_name(provider)} cannot be used yet, searches go by words: {reason}"]
         case ProviderPhase.READY:
             said = f"{provider_name(provider)}{_progress_text(embedding)}"
         case unknown:

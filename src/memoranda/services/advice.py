@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from memoranda.model.search import (
     DateSpan,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memoranda.services.found import FoundPage
 
 Run = Callable[[SearchQuery, TextQuery], "FoundPage"]
-"""A search by words in the transaction at hand."""
+"""A search in the transaction at hand."""
 
 _MOST_KEYS = 3
 
@@ -36,15 +36,20 @@ _FILTER_WORDS = {
     "span": "dates",
     "item_types": "part of notes",
     "metadata": "frontmatter",
-    "min_similarity": "similarity",
 }
 """What a person calls a filter, where it is not its name."""
+_NO_FILTER = "min_similarity"
+"""Says what meaning finds, and hides nothing that words find."""
 
 
 def advice(tx: Tx, query: SearchQuery, parsed: TextQuery, run: Run) -> str:
     """What would find something, when the words are known or nothing is like them.
 
-    `query.search_type` is what really ran.
+    Args:
+        tx: the transaction.
+        query: the one that found nothing; `search_type` is what really ran.
+        parsed: the same, read.
+        run: searches as the query was searched.
     """
     if not NoteRefRepository(tx).has_any():
         return "The index has no notes; `memoranda status` says what is in the folder."
@@ -57,16 +62,53 @@ def advice(tx: Tx, query: SearchQuery, parsed: TextQuery, run: Run) -> str:
         for name in _filter_names(narrowing)
     ]
     if names:
-        plain = replace(query, filters=SearchFilters(), limit=1, offset=0)
+        plain = replace(query, filters=_without_filters(query.filters), limit=1, offset=0)
         total = run(plain, replace(parsed, filters=(), span=None)).total
-        if total and parsed.clauses:
-            notes = "1 note matches" if total == 1 else f"{total} notes match"
-            return f"Drop a filter ({', '.join(dict.fromkeys(names))}): without them {notes}."
         if total:
-            return f"None of {total} notes passes the filters ({', '.join(dict.fromkeys(names))})."
-    if query.search_type is SearchType.VECTOR:
-        return "No note is near to this in its meaning. Try a hybrid search, or other words."
-    return "No note has these words. Try fewer, other or more general ones."
+            return _of_filters(list(dict.fromkeys(names)), total, has_words=bool(parsed.clauses))
+    return _of_legs(query)
+
+
+def _without_filters(filters: SearchFilters) -> SearchFilters:
+    return SearchFilters(min_similarity=filters.min_similarity)
+
+
+def _of_filters(names: list[str], total: int, *, has_words: bool) -> str:
+    """That so many notes, or parts of notes, are found without the filters."""
+    which = f"({', '.join(names)})"
+    is_one = len(names) == 1
+    if not has_words:
+        filters = f"the {'filter' if is_one else 'filters'} {which}"
+        if total == 1:
+            return f"The one note does not pass {filters}."
+        return f"None of {total:,} notes passes {filters}."
+    notes = "1 note matches" if total == 1 else f"{total:,} notes match"
+    drop, without = ("the", "it") if is_one else ("a", "them")
+    return f"Drop {drop} filter {which}: without {without} {notes}."
+
+
+def _of_legs(query: SearchQuery) -> str:
+    """That nothing was found, in the words of the search that ran."""
+    least = query.filters.min_similarity
+    match query.search_type:
+        case SearchType.FTS:
+            return "No note has these words. Try fewer, other or more general ones."
+        case SearchType.VECTOR if least:
+            return f"No note is as near as {least:g}; lower min_similarity or leave it out."
+        case SearchType.VECTOR:
+            return "No note is near enough in meaning. Try other words, or a search by words."
+        case SearchType.HYBRID if least:
+            return (
+                f"No note has these words, and none is as near as {least:g}; use other words, or lower "
+                "min_similarity or leave it out."
+            )
+        case SearchType.HYBRID:
+            return (
+                "No note has these words, and none is near enough in meaning. Try other words, or a "
+                "vector search, which shows the nearest."
+            )
+        case unknown:
+            assert_never(unknown)
 
 
 def _has_key(key: str, run: Run) -> bool:
@@ -86,7 +128,11 @@ def _needed_keys(filters: SearchFilters) -> list[str]:
 
 
 def _filter_names(filters: SearchFilters) -> list[str]:
-    return [field.name for field in fields(filters) if getattr(filters, field.name)]
+    return [
+        field.name
+        for field in fields(filters)
+        if field.name != _NO_FILTER and getattr(filters, field.name)
+    ]
 
 
 def read_filters(parsed: TextQuery, *, has_span: bool) -> Iterator[str]:

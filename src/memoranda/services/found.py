@@ -19,10 +19,16 @@ _KIND_MASK = (1 << KIND_BITS) - 1
 
 @dataclass(frozen=True, slots=True)
 class FoundItem:
-    """An item of a hit with its text, and its score when it has a term."""
+    """An item of a hit with its text.
+
+    Attributes:
+        score: when it has a term.
+        similarity: to the question, when it is known.
+    """
 
     stored: StoredItem
     score: ItemScore | None = None
+    similarity: float | None = None
 
     @property
     def item_type(self) -> ItemType:

@@ -155,7 +155,7 @@ def _why_none(state: ProviderState) -> str:
             return "Meaning search is switched off"
         case ProviderPhase.FAILED:
             return f"Meaning search cannot be used: {state.reason}"
-        case ProviderPhase.LOADING | ProviderPhase.READY:
+        case ProviderPhase.LOADING | ProviderPhase.ABSENT | ProviderPhase.READY:
             return f"Meaning search is not ready: {state.reason or 'its model is being loaded'}"
 
 

@@ -8,7 +8,7 @@ and of the page.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -201,6 +201,9 @@ class RankedSearch:
         shown = head[self._wanted]
         unread = {one.key for hit in shown for one in hit.items} - scored.keys()
         scored |= {one.key: FoundItem(one) for one in self._stored(unread)}
+        scored = {
+            key: replace(one, similarity=similarities.get(key)) for key, one in scored.items()
+        }
         found = [self._found(hit, scored, weigh) for hit in shown]
         if self._wanted.stop > len(head) and len(words.ids):
             found += self._tail(match, words, head, weigh)

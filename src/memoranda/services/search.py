@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,13 +27,13 @@ from memoranda.services.advice import advice, read_filters
 from memoranda.services.meaning import MeaningService, NoQuestion, Question
 from memoranda.services.passages import passages
 from memoranda.services.search_recording import SearchRecorder
-from memoranda.services.suggestion import did_you_mean
+from memoranda.services.suggestion import did_you_mean, stood_in
 from memoranda.text.analysis import ENGLISH, Languages
 from memoranda.text.query import TextQuery, parse_query
 
 if TYPE_CHECKING:
     from memoranda.ranking.confidence import Calibration
-    from memoranda.services.found import Evidence, Found, FoundPage
+    from memoranda.services.found import Evidence, Found, FoundItem, FoundPage
     from memoranda.services.ranked_search import MeaningLeg
 
 MAX_LIMIT = 200
@@ -45,6 +45,7 @@ _PLAIN = (
     "A query of exclusions alone is read as words; beside a word to find, or a filter such as tag:work, "
     "they exclude notes."
 )
+_NO_SIMILARITY = "min_similarity was not used: fts searches by words alone."
 _UNCALIBRATED = 0.55
 """The spec's least similarity, until the project has its own."""
 _LEAST = 0.01
@@ -165,7 +166,11 @@ class SearchService:
                 _hit(
                     answer.refs[one.entity_id],
                     one,
-                    passages(one.items, terms, self._languages),
+                    passages(
+                        _nearest_first(one.items) if answer.is_weak else one.items,
+                        terms,
+                        self._languages,
+                    ),
                     _explained(one, page, rank) if query.explain else None,
                     answer.labels.get(rank),
                 )
@@ -216,7 +221,7 @@ class SearchService:
             suggestion = did_you_mean(tx, self._fulltext, unknown)
         if suggestion is None and not page.total:
             suggestion = advice(
-                tx, replace(query, search_type=ran), parsed, partial(self._page, tx)
+                tx, replace(query, search_type=ran), parsed, partial(self._page, tx, leg=leg)
             )
         if (
             page.total
@@ -224,8 +229,12 @@ class SearchService:
             and not (parsed.clauses or parsed.filters or parsed.span)
         ):
             suggestion = _NO_WORDS
+        if suggestion is None and page.total:
+            suggestion = stood_in(tx, self._fulltext, parsed.terms, page.terms)
         if parsed.is_plain and suggestion is None:
             suggestion = _PLAIN
+        if query.search_type is SearchType.FTS and query.filters.min_similarity is not None:
+            suggestion = f"{suggestion} {_NO_SIMILARITY}" if suggestion else _NO_SIMILARITY
         return _Answer(parsed, page, refs, is_weak, suggestion, ran, degraded, labels)
 
     def _leg(
@@ -254,12 +263,13 @@ class SearchService:
             least = calibration.floor if is_alone else calibration.unfitting
         if least is None:
             least = _UNCALIBRATED
-        share = 1.0 if is_alone else question.share
+        done = progress.notes - progress.pending
+        # Where only some notes can be near, that one is says less.
+        share = 1.0 if is_alone else question.share * done / max(1, progress.notes)
         least = min(max(least, _LEAST), _SAME)
         leg = MeaningLeg(self._vectors, space, question.vector, share, least, self._limits.most)
         if progress.is_complete:
             return leg, None
-        done = progress.notes - progress.pending
         return leg, f"Meaning search knows {done:,} of {progress.notes:,} notes so far"
 
     def _page(
@@ -308,6 +318,11 @@ def _confidence(
     # Who asks for meaning alone does not expect the words, which are most of what speaks for a hit.
     weak = {Confidence.NONE} if is_alone else {Confidence.NONE, Confidence.LOW}
     return labels, all(of(one) in weak for one in page.tops)
+
+
+def _nearest_first(items: Sequence[FoundItem]) -> list[FoundItem]:
+    """Those nearest in meaning first: in a weak answer the words, which are few, mislead."""
+    return sorted(items, key=lambda one: -(one.similarity or 0.0))
 
 
 def _hit(

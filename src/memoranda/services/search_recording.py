@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from datetime import datetime
 
 from memoranda.model.history import Author
@@ -67,6 +68,11 @@ def record_of(
         is_relaxed=results.relaxed,
         is_weak=results.is_weak,
         is_degraded=results.degraded is not None,
-        is_filtered=query.filters != SearchFilters() or bool(results.read_filters),
+        is_filtered=bool(_narrowing(query.filters) or results.read_filters),
         is_first=is_first,
     )
+
+
+def _narrowing(filters: SearchFilters) -> bool:
+    """Whether they hide notes; how near meaning must be hides none."""
+    return replace(filters, min_similarity=None) != SearchFilters()

@@ -93,6 +93,10 @@ class EmbedBackfill:
         space = provider.space.name
         return await self._store.read(lambda tx: self._index.progress(tx.conn, space))
 
+    async def has_vectors(self) -> bool:
+        """Whether notes of the project have vectors in any space, with or without a provider."""
+        return await self._store.read(lambda tx: self._index.other_spaces(tx.conn, ""))
+
     def wake(self) -> None:
         """The index has changed: look now."""
         self._wake.set()

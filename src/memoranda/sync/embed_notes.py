@@ -29,6 +29,9 @@ MOST_REFUSED = 256
 
 _FIRST_NOTES = 16
 _BATCH_TEXTS = 1000
+_LEAST_TEXTS = 32
+_BATCH_S = 3.0
+"""A batch is stored about so often: what was written meanwhile comes next, and less is lost by a kill."""
 _RETIRED = 2000
 """Vectors of another space that are removed in one transaction."""
 _BUNDLED = "static"
@@ -92,6 +95,7 @@ class NoteEmbedder:
         self._clock = clock
         self._calls = EmbeddingCalls()
         self._notes = _FIRST_NOTES
+        self._texts = _BATCH_TEXTS
         self._is_tidy = False
         self.space = ""
         self.refusals = Refusals()
@@ -134,7 +138,7 @@ class NoteEmbedder:
                 if total > _LONG:
                     logger.info("Project {}: {:,} notes are to be embedded", self._name, total)
                 show()
-            vectors = await self._embed(provider, batch)
+            vectors = await self._timed(provider, batch)
             ready = [note for note in batch.notes if _is_ready(note, batch.known, vectors)]
             if ready:
                 await self._store.write(partial(self._store_vectors, space, ready, vectors))
@@ -194,13 +198,12 @@ class NoteEmbedder:
                 reason = "its vectors are stored and not found"
                 self.refusals.add(_version(note), reason, now, is_at_once=True)
             return await self._next(space, frozenset())
-        self._size(batch.notes)
         return batch
 
     def _size(self, notes: Sequence[PendingNote]) -> None:
         """Take as many notes next time as have the texts of a batch."""
         texts = sum(len(note.chunks) for note in notes)
-        self._notes = max(1, min(MOST_NOTES, _BATCH_TEXTS * len(notes) // max(1, texts)))
+        self._notes = max(1, min(MOST_NOTES, self._texts * len(notes) // max(1, texts)))
 
     async def _total(self, space: str, batch: _Batch) -> int:
         """How many notes are to be done; counted only if they are more than a few."""
@@ -208,6 +211,17 @@ class NoteEmbedder:
             return len(batch.notes)
         counted = await self._store.read(lambda tx: self._index.progress(tx.conn, space))
         return max(counted.pending, len(batch.notes))
+
+    async def _timed(self, provider: EmbeddingProvider, batch: _Batch) -> Mapping[bytes, Vectors]:
+        """The same as `_embed`; how long it takes says how many texts make the next batch."""
+        began = self._clock.monotonic()
+        vectors = await self._embed(provider, batch)
+        took = self._clock.monotonic() - began
+        if vectors and took > 0:
+            fitting = int(len(vectors) * _BATCH_S / took)
+            self._texts = max(_LEAST_TEXTS, min(_BATCH_TEXTS, fitting))
+        self._size(batch.notes)
+        return vectors
 
     async def _embed(self, provider: EmbeddingProvider, batch: _Batch) -> Mapping[bytes, Vectors]:
         """The vectors of what is not known; notes with a text that is refused are put off."""

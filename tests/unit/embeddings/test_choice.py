@@ -14,7 +14,7 @@ from loguru import logger
 from memoranda.embeddings.choice import ProviderChoice, Sources
 from memoranda.embeddings.endpoint import Endpoint
 from memoranda.embeddings.local_models import LocalModel
-from memoranda.embeddings.plan import EmbeddingPlan, embedding_plan
+from memoranda.embeddings.plan import EmbeddingPlan, embedding_plan, unused_settings
 from memoranda.errors import EmbeddingProblem
 from memoranda.model.embedding import EmbeddingSpace, ProviderPhase
 from memoranda.settings import Settings
@@ -171,6 +171,7 @@ async def test_a_provider_has_embedded_a_word_before_it_is_chosen(world: World) 
     assert await choice.ready() is None
     assert choice.state.phase is ProviderPhase.FAILED
     assert choice.state.reason == "It is broken. Mend it"
+    assert not choice.state.is_passing
     assert len(world.static.asked) == 1
 
 
@@ -237,7 +238,30 @@ async def test_what_was_asked_for_and_fails_is_replaced_by_nothing(
 
 async def test_static_can_be_asked_for(world: World) -> None:
     world.is_installed, world.files = True, True
-    assert await chosen(world.choice(EmbeddingPlan(provider="static"))) == "static"
+    choice = world.choice(EmbeddingPlan(provider="static"))
+    assert await chosen(choice) == "static"
+    assert choice.state.reason == "semantic_embedding_provider is static"
+
+
+@pytest.mark.parametrize(
+    ("plan", "reason"),
+    [
+        (EmbeddingPlan(), "fastembed is installed, and its files were found"),
+        (
+            EmbeddingPlan(provider="fastembed"),
+            "semantic_embedding_provider is fastembed; its files were found",
+        ),
+        (
+            EmbeddingPlan(provider="fastembed", folder=Path("/m")),
+            "semantic_model_path is set; its files are in /m",
+        ),
+    ],
+)
+async def test_why_it_is_fastembed_is_said(world: World, plan: EmbeddingPlan, reason: str) -> None:
+    world.is_installed, world.files = True, True
+    choice = world.choice(plan)
+    assert await chosen(choice) == "fastembed"
+    assert choice.state.reason == reason
 
 
 async def test_fastembed_gets_the_folder_and_no_name_that_is_not_given(world: World) -> None:
@@ -293,6 +317,34 @@ async def test_a_download_that_fails_is_said_and_tried_again(world: World) -> No
     await choice.aclose()
 
 
+async def test_who_only_looks_downloads_nothing_and_is_told_what_does(world: World) -> None:
+    choice = world.choice(EmbeddingPlan(provider="fastembed", may_download=True))
+    choice.look_only()
+    assert await choice.ready(through_download=True) is None
+    assert choice.state.phase is ProviderPhase.ABSENT
+    assert (choice.state.provider, choice.state.model) == ("fastembed", "bge-small-en-v1.5")
+    assert choice.state.reason == (
+        "its files are not here yet; a server or `memoranda sync` downloads them"
+    )
+    assert (world.downloads, world.slept) == ([], [])
+
+
+async def test_what_a_server_will_download_is_not_replaced_by_who_only_looks(world: World) -> None:
+    world.is_installed = True
+    choice = world.choice(EmbeddingPlan(may_download=True))
+    choice.look_only()
+    assert await choice.ready() is None
+    assert choice.state.phase is ProviderPhase.ABSENT
+    assert world.static.asked == []
+
+
+async def test_files_that_are_here_are_used_by_who_only_looks(world: World) -> None:
+    world.files = True
+    choice = world.choice(EmbeddingPlan(provider="fastembed", may_download=True))
+    choice.look_only()
+    assert await chosen(choice) == "fastembed"
+
+
 async def test_closing_ends_a_download(world: World) -> None:
     choice = world.choice(EmbeddingPlan(provider="fastembed", may_download=True))
     await choice.ready()
@@ -306,7 +358,10 @@ async def test_an_endpoint_is_told_as_what_leaves_the_machine(
     world.key = "sk-secret"
     choice = world.choice(EmbeddingPlan(provider="openai"))
     assert await chosen(choice) == "openai"
-    said = "the texts of notes are sent to https://api.openai.com/v1"
+    said = (
+        "semantic_embedding_provider is openai; texts of notes and searches are sent to "
+        "https://api.openai.com/v1"
+    )
     assert choice.state.reason == said
     assert world.endpoints[0].model == "text-embedding-3-small"
     assert world.endpoints[0].key == "sk-secret"
@@ -319,6 +374,54 @@ async def test_an_endpoint_is_never_chosen_by_itself(world: World) -> None:
     plan = EmbeddingPlan(base_url="http://127.0.0.1:1/v1", model="m")
     assert await chosen(world.choice(plan)) == "static"
     assert world.endpoints == []
+
+
+MODEL, URL = "semantic_embedding_model", "semantic_base_url"
+
+
+@pytest.mark.parametrize(
+    ("plan", "said", "way_on"),
+    [
+        (
+            EmbeddingPlan(base_url="http://h/v1"),
+            f"{URL} is set and not used: it counts for the provider openai",
+            f'Set semantic_embedding_provider to "openai", or remove {URL}.',
+        ),
+        (
+            EmbeddingPlan(model="m"),
+            f"{MODEL} is set and not used: it counts for the providers fastembed and openai",
+            f'Set semantic_embedding_provider to "fastembed" or "openai", or remove {MODEL}.',
+        ),
+        (
+            EmbeddingPlan(model="m", base_url="http://h/v1"),
+            f"{MODEL} and {URL} are set and not used: they count for the provider openai",
+            f'Set semantic_embedding_provider to "openai", or remove {MODEL} and {URL}.',
+        ),
+    ],
+)
+async def test_what_was_given_and_is_not_used_is_said(
+    world: World, plan: EmbeddingPlan, said: str, way_on: str
+) -> None:
+    choice = world.choice(plan)
+    assert await chosen(choice) == "static"
+    assert choice.state.reason == (
+        f"it comes with the program, and fastembed is not installed; {said}"
+    )
+    unused = unused_settings(plan, "static")
+    assert unused is not None
+    assert unused.way_on == way_on
+
+
+async def test_what_the_detected_provider_uses_is_not_called_unused(world: World) -> None:
+    world.is_installed, world.files = True, True
+    choice = world.choice(EmbeddingPlan(model="m", base_url="http://h/v1"))
+    assert await chosen(choice) == "fastembed"
+    assert choice.state.reason.endswith(
+        f"; {URL} is set and not used: it counts for the provider openai"
+    )
+    for plan in (EmbeddingPlan(), EmbeddingPlan(provider="static", model="m")):
+        assert unused_settings(plan, "static") is None
+    assert unused_settings(EmbeddingPlan(model="m", is_on=False), "static") is None
 
 
 @pytest.mark.parametrize(
@@ -343,6 +446,7 @@ async def test_an_endpoint_that_is_down_is_tried_again_more_and_more_seldom(worl
     choice = world.choice(EmbeddingPlan(provider="openai"))
     assert await choice.ready() is None
     assert choice.state.reason == "It is down"
+    assert choice.state.is_passing
     assert choice._task is not None
     await choice._task
     assert choice.state.phase is ProviderPhase.READY

@@ -118,3 +118,10 @@ def test_the_words_of_a_date_are_not_missed_beside_others() -> None:
     assert match.coverage.tolist() == [1.0, 1.0, 0.0]
     assert match.scores.tolist() == match_notes([CAT, DOG]).scores.tolist()
     assert match_items([CAT, date]).terms.tolist() == [1, 1, 0, 1, 0]
+
+
+def test_what_stands_in_for_a_term_covers_only_part_of_it() -> None:
+    whole = match_notes([CAT])
+    stand_in = match_notes([replace(CAT, weight=0.5)])
+    assert whole.coverage.tolist() == [1.0, 1.0]
+    assert stand_in.coverage.tolist() == [0.5, 0.5]

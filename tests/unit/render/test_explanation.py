@@ -126,6 +126,15 @@ def test_a_search_that_ran_and_missed_the_hit_says_so(
     assert explained(replace(BOTH, **nothing), mode=mode)[1] == line  # type: ignore[arg-type]
 
 
+def test_a_search_by_meaning_alone_speaks_of_no_word(explained: Explained) -> None:
+    why = replace(WHY, boosts={"words": 0.0, "meaning": 0.5}, similarity=0.5, similarity_rank=1)
+    assert explained(why, 0.5, VECTOR) == [
+        "   why: rank 2, score 0.5",
+        "     by meaning: rank 1, similarity 0.5",
+        "     score: meaning 0.5",
+    ]
+
+
 def test_a_hit_far_behind_was_found_by_its_words(explained: Explained) -> None:
     assert explained(Explanation(250, (), {}, {}), 0.01, HYBRID) == [
         "   why: rank 250, score 0.01",

@@ -53,6 +53,13 @@ ALL = EmbeddingProgress(notes=10_000, vectors=45_678)
             ],
         ),
         (
+            replace(BGE, phase=ProviderPhase.ABSENT, reason="a sync downloads it"),
+            None,
+            [
+                "fastembed bge-small-en-v1.5 cannot be used yet, searches go by words: a sync downloads it"
+            ],
+        ),
+        (
             ProviderState(ProviderPhase.FAILED),
             None,
             ["the model cannot be used, searches go by words"],

@@ -44,6 +44,10 @@ async def question(source: object, text: str) -> Question | NoQuestion:
             "Meaning search is not ready: it is being downloaded",
         ),
         (
+            ProviderState(ProviderPhase.ABSENT, reason="its files are not here yet"),
+            "Meaning search is not ready: its files are not here yet",
+        ),
+        (
             ProviderState(ProviderPhase.LOADING),
             "Meaning search is not ready: its model is being loaded",
         ),

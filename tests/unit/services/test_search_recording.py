@@ -127,6 +127,10 @@ def test_that_there_were_filters_is_recorded_and_not_which() -> None:
     record = record_of(query, results(), CLIENT, AT, 1.0)
     assert record.is_filtered
     assert "private" not in repr(record)
+    near = SearchQuery("heap", filters=SearchFilters(min_similarity=0.5))
+    assert not record_of(near, results(), CLIENT, AT, 1.0).is_filtered
+    both = SearchQuery("heap", filters=SearchFilters(min_similarity=0.5, tags=("a",)))
+    assert record_of(both, results(), CLIENT, AT, 1.0).is_filtered
     assert not record_of(SearchQuery("heap"), results(), CLIENT, AT, 1.0).is_filtered
     in_words = results(read_filters=("tag: soil",))
     assert record_of(SearchQuery("tag:soil"), in_words, CLIENT, AT, 1.0).is_filtered

@@ -14,7 +14,6 @@ from memoranda.model.search import ItemType, SearchType
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memoranda.config import Settings
     from memoranda.container import Container
     from memoranda.model.project import Project
     from memoranda.model.search import SearchResults
@@ -119,6 +118,7 @@ def search(
     """
     from memoranda.cli.freshness import WHOLE, brought_up_to_date
     from memoranda.cli.output import write_json
+    from memoranda.cli.searching import usual_mode
     from memoranda.cli.session import opened, with_container
     from memoranda.cli.version import version
     from memoranda.cli.where import parse_where
@@ -141,11 +141,12 @@ def search(
 
     async def work(container: Container) -> tuple[Project, SearchResults]:
         chosen = container.find_project(project)
+        container.choice.look_only()
         workspace = await opened(container, chosen)
         await brought_up_to_date(workspace)
         wanted = SearchQuery(
             query,
-            mode or _usual_mode(container.settings),
+            mode or usual_mode(container.settings),
             filters,
             limit=limit,
             offset=(page - 1) * limit,
@@ -161,13 +162,6 @@ def search(
         write_json(results_data(results, chosen, WHOLE))
     else:
         _print(results)
-
-
-def _usual_mode(settings: Settings) -> SearchType:
-    """Words alone where search by meaning was switched off, both otherwise."""
-    from memoranda.embeddings.plan import embedding_plan
-
-    return SearchType.HYBRID if embedding_plan(settings).is_on else SearchType.FTS
 
 
 def _print(results: SearchResults) -> None:

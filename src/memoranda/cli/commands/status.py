@@ -83,6 +83,7 @@ def print_status(
 
     async def work(container: Container) -> tuple[list[_Status], str]:
         wanted = names if names is not None else [each.name for each in container.projects()]
+        container.choice.look_only()
         await container.choice.ready()  # else it could only say that nobody knows yet
         looks = [await _look(container, name) for name in wanted]
         return looks, default_project(container)[1]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memoranda.cli.vectors import Vectors
     from memoranda.container import Container
     from memoranda.model.project import Counts, Project
-    from memoranda.model.search import SearchResults
+    from memoranda.model.search import SearchResults, SearchType
     from memoranda.model.sync import SyncReport
     from memoranda.workspace import Workspace
 
@@ -98,6 +98,7 @@ def up(
 
 async def _up(container: Container, folder: Path, name: str | None) -> _Done:
     from memoranda.cli.progress import progress_bar
+    from memoranda.cli.searching import usual_mode
     from memoranda.cli.selection import default_project, nesting, projects_at, unique_name
     from memoranda.cli.session import opened
     from memoranda.cli.vectors import embed_pending
@@ -123,7 +124,7 @@ async def _up(container: Container, folder: Path, name: str | None) -> _Done:
         report=report,
         vectors=vectors,
         counts=await workspace.browse.counts(),
-        sample=await _sample(workspace),
+        sample=await _sample(workspace, usual_mode(container.settings)),
         default_name=default.name if default else None,
         default=_default_text(project, default, trouble),
         notes=tuple(notes),
@@ -160,12 +161,12 @@ def _default_text(project: Project, default: Project | None, trouble: str) -> st
     return f"{what[:1].upper()}{what[1:]}; make this one the default with: {change}"
 
 
-async def _sample(workspace: Workspace) -> SearchResults | None:
-    """A search that finds something in these notes; None when there is nothing to find."""
+async def _sample(workspace: Workspace, mode: SearchType) -> SearchResults | None:
+    """A search that finds something in these notes, as `memoranda search` does it; None: there is nothing."""
     from datetime import UTC, datetime
 
     from memoranda.cli.sample import sample_word
-    from memoranda.model.search import SearchQuery, SearchType
+    from memoranda.model.search import SearchQuery
 
     newest = await workspace.browse.recent_activity(
         datetime.fromtimestamp(0, UTC), page_size=_NEWEST
@@ -173,7 +174,7 @@ async def _sample(workspace: Workspace) -> SearchResults | None:
     word = sample_word(newest.results)
     if word is None:
         return None
-    results = await workspace.search.search(SearchQuery(word, SearchType.FTS, limit=3))
+    results = await workspace.search.search(SearchQuery(word, mode, limit=3))
     return results if results.hits else None
 
 
