@@ -62,6 +62,8 @@ def read_vectors(body: bytes, count: int, dimensions: int | None) -> Vectors:
     vectors = np.stack(found)
     if not np.isfinite(vectors).all():
         raise EmbeddingProblem("The answer has numbers that are none")
+    if count > 1 and not vectors.any():  # one text may say nothing to a model
+        raise EmbeddingProblem("The answer has nothing but zeros")
     return unit(vectors)
 
 

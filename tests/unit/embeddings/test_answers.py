@@ -35,6 +35,12 @@ def test_base64_is_little_endian_float32() -> None:
 
 def test_a_vector_of_zeros_stays() -> None:
     assert np.allclose(read_vectors(answer([0, 0]), 1, 2), [[0, 0]])
+    assert np.allclose(read_vectors(answer([0, 0], [0, 2]), 2, 2), [[0, 0], [0, 1]])
+
+
+def test_nothing_but_zeros_is_no_answer() -> None:
+    with pytest.raises(EmbeddingProblem, match="nothing but zeros"):
+        read_vectors(answer([0, 0], [0, 0]), 2, 2)
 
 
 @pytest.mark.parametrize(
