@@ -64,7 +64,8 @@ def test_the_sample_is_searched_as_the_command_beside_it_searches(
     own = cli("search", sample["query"], "--limit", 3, "--json").json
     assert own["results"] == sample["results"]
     monkeypatch.setenv("BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED", "false")
-    assert cli("up", notes, "--json").json["sample"]["search_type"] == "fts"
+    sample = cli("up", notes, "--json").json["sample"]
+    assert (sample["search_type"], sample["degraded"]) == ("fts", None)
 
 
 def test_up_again_uses_the_same_project(ready: Cli, notes: Path) -> None:

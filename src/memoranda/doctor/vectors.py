@@ -105,9 +105,6 @@ def _others(facts: VectorFacts, progress: EmbeddingProgress) -> list[Check]:
     if not facts.other_bytes:
         return []
     said = f"{size(facts.other_bytes)} are vectors of another model ({some(facts.others)})"
-    if not progress.is_complete:
-        said = f"{said}, which are removed when those of the present one are complete"
-        return [ok("old vectors", said)]
     reindex = command("reindex", project=facts.project)
     return [ok("old vectors", f"{said}, kept in case it comes back; {reindex} removes them")]
 

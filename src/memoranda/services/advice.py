@@ -49,7 +49,7 @@ def advice(tx: Tx, query: SearchQuery, parsed: TextQuery, run: Run) -> str:
         tx: the transaction.
         query: the one that found nothing; `search_type` is what really ran.
         parsed: the same, read.
-        run: searches as the query was searched.
+        run: searches as the query was searched, by meaning as near.
     """
     if not NoteRefRepository(tx).has_any():
         return "The index has no notes; `memoranda status` says what is in the folder."
@@ -62,15 +62,11 @@ def advice(tx: Tx, query: SearchQuery, parsed: TextQuery, run: Run) -> str:
         for name in _filter_names(narrowing)
     ]
     if names:
-        plain = replace(query, filters=_without_filters(query.filters), limit=1, offset=0)
+        plain = replace(query, filters=SearchFilters(), limit=1, offset=0)
         total = run(plain, replace(parsed, filters=(), span=None)).total
         if total:
             return _of_filters(list(dict.fromkeys(names)), total, has_words=bool(parsed.clauses))
     return _of_legs(query)
-
-
-def _without_filters(filters: SearchFilters) -> SearchFilters:
-    return SearchFilters(min_similarity=filters.min_similarity)
 
 
 def _of_filters(names: list[str], total: int, *, has_words: bool) -> str:

@@ -70,10 +70,10 @@ def test_vectors_of_another_model_are_named_with_their_size() -> None:
     assert "reindex" in check.message
 
 
-def test_vectors_of_another_model_stay_until_those_of_the_present_one_are_complete() -> None:
+def test_vectors_of_another_model_are_no_trouble_while_notes_are_pending() -> None:
     check = judged(replace(WELL, progress=PART, **OTHER), is_kept_up=True)["old vectors"]
     assert check.verdict is Verdict.OK
-    assert "removed when those of the present one are complete" in check.message
+    assert "kept in case it comes back" in check.message
 
 
 @pytest.mark.parametrize(
