@@ -448,3 +448,15 @@ async def test_while_notes_are_pending_meaning_counts_less(embedded: Embedded) -
     index.write("late.md", "A crane.\n")
     await index.sync.full_sync()
     assert await part() == pytest.approx(whole * 3 / 4)
+
+
+async def test_a_weak_word_does_not_stand_before_what_is_near(embedded: Embedded) -> None:
+    files = {
+        "strong.md": "The heron of the pond, the heron.\n",
+        "weak.md": "# Weak\n\nA pond.\n\n- [seen] a wader\n",
+        "other.md": "A pond.\n",
+    }
+    index = await embedded(files)
+    results = await ask(index, "heron pond", SearchType.HYBRID)
+    [weak] = [hit for hit in results.hits if hit.ref.file_path == "weak.md"]
+    assert weak.passages[0].text == "[seen] a wader"

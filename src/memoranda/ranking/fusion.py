@@ -69,7 +69,10 @@ def joined(
 def by_both_legs(
     items: Iterable[ItemScore], similarities: Mapping[int, float], share: float
 ) -> list[ItemScore]:
-    """Items of one note, best first by `fuse`; equal ones in the order of the note."""
+    """Items, best first by `fuse`; equal ones by their keys.
+
+    Of all that were looked at: one weak word is not much because a note has no other.
+    """
     scores = {one.key: one for one in items}
     words = {key: one.total for key, one in scores.items()}
     values = fuse(words, {key: similarities.get(key, 0.0) for key in scores}, share)

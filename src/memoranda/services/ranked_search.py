@@ -34,6 +34,7 @@ from memoranda.ranking.recency import recency_factor
 from memoranda.repositories.note_sets import NoteSets
 from memoranda.repositories.standing import StandingRepository
 from memoranda.repositories.store import Tx
+from memoranda.services.behind import best_items, by_promise
 from memoranda.services.found import Found, FoundItem, FoundPage, Weighing
 from memoranda.services.text_matches import Matcher, Matches
 from memoranda.text.analysis import Languages
@@ -250,12 +251,10 @@ class RankedSearch:
     ) -> dict[int, list[ItemScore]]:
         """Hit -> its items, best first by both legs; of a note at most three."""
         of: dict[int, list[ItemScore]] = {}
-        for score in scores:
-            of.setdefault(self._of_key(score.key), []).append(score)
-        return {
-            one: by_both_legs(items, similarities, share)[:_SHOWN_ITEMS]
-            for one, items in of.items()
-        }
+        for score in by_both_legs(scores, similarities, share):
+            if len(items := of.setdefault(self._of_key(score.key), [])) < _SHOWN_ITEMS:
+                items.append(score)
+        return of
 
     @property
     def _is_whole(self) -> bool:
@@ -332,9 +331,13 @@ class RankedSearch:
         left = ~is_in(words.ids, np.array(sorted(known), np.int64))
         rest, scores = words.ids[left], words.promised[left]
         start, stop = (max(0, at - len(head)) for at in (self._wanted.start, self._wanted.stop))
-        chosen = self._by_promise(rest, scores, start, stop)
+        shift = NOTE_BITS if self._is_by_item else 0
+        chosen = by_promise(rest, scores, slice(start, stop), shift, self._places)
         lowest = head[-1].score if head else 1.0
-        keys = {one: self._keys_of(one, words.items) for one in chosen}
+        keys = {
+            one: [one] if self._is_by_item else best_items(one, words.items, _SHOWN_ITEMS)
+            for one in chosen
+        }
         wanted = np.array(sorted(key for found in keys.values() for key in found), np.int64)
         scored = self._scored(match, wanted) if len(wanted) else {}
         return [
@@ -351,32 +354,6 @@ class RankedSearch:
 
     def _note(self, one: int) -> int:
         return one >> NOTE_BITS if self._is_by_item else one
-
-    def _by_promise(self, ids: Ids, scores: Scores, start: int, stop: int) -> list[int]:
-        """That part of the ids, best first, equal scores by path; paths are read of those alone."""
-        stop = min(stop, len(ids))
-        if start >= stop:
-            return []
-        order = np.argsort(-scores, kind="stable")
-        falling = -scores[order]
-        first = int(np.searchsorted(falling, falling[start], "left"))
-        last = int(np.searchsorted(falling, falling[stop - 1], "right"))
-        window = list(
-            zip(falling[first:last].tolist(), ids[order[first:last]].tolist(), strict=True)
-        )
-        shift = NOTE_BITS if self._is_by_item else 0
-        places = self._places({one >> shift for _, one in window})
-        window.sort(key=lambda pair: (pair[0], places.get(pair[1] >> shift, 0), pair[1]))
-        return [one for _, one in window[start - first : stop - first]]
-
-    def _keys_of(self, one: int, items: ItemMatches) -> list[int]:
-        """The items to show of a hit that was not scored precisely."""
-        if self._is_by_item:
-            return [one]
-        first, last = np.searchsorted(items.keys, (one << NOTE_BITS, (one + 1) << NOTE_BITS))
-        best = np.argsort(-items.scores[first:last], kind="stable")[:_SHOWN_ITEMS]
-        keys: list[int] = items.keys[first:last][best].tolist()
-        return keys
 
     # With their texts
 
