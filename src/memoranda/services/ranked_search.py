@@ -8,7 +8,7 @@ and of the page.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -17,10 +17,10 @@ import numpy as np
 
 from memoranda.model.item_key import KIND_BITS, KINDS, NOTE_BITS
 from memoranda.model.search import ItemType, SearchQuery
-from memoranda.ports import FullTextIndex, StoredItem, VectorIndex
+from memoranda.ports import FullTextIndex, StoredItem
 from memoranda.ranking.fusion import by_both_legs, joined
 from memoranda.ranking.items import ItemScore, ItemScorer, no_score
-from memoranda.ranking.matching import Ids, ItemMatches, Scores, counted, is_in, match_items
+from memoranda.ranking.matching import Ids, ItemMatches, counted, is_in, match_items
 from memoranda.ranking.ordering import (
     ScoredHit,
     candidates,
@@ -36,12 +36,13 @@ from memoranda.repositories.standing import StandingRepository
 from memoranda.repositories.store import Tx
 from memoranda.services.behind import best_items, by_promise
 from memoranda.services.found import Found, FoundItem, FoundPage, Weighing
+from memoranda.services.legs import ByWords, MeaningLeg
 from memoranda.services.text_matches import Matcher, Matches
 from memoranda.text.analysis import Languages
 from memoranda.text.query import TextQuery
 
 if TYPE_CHECKING:
-    from memoranda.ports import Vectors
+    pass
 
 _SHOWN_ITEMS = 3
 _TOPS = 10
@@ -52,43 +53,6 @@ _DATE_FACTOR = 2.0
 _OF_A_NOTE = {True: 40, False: 8}
 """How many items of one note are looked at: of a search for items, of one for notes."""
 _KIND_MASK = (1 << KIND_BITS) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class _ByWords:
-    """What the leg of words found. Shape (n,) each, but for `looked_at`.
-
-    Attributes:
-        items: all that match, of the types wanted.
-        ids: of all hits, notes or items, ascending; `terms` are how many of the terms each has, `promised`
-            what it promises to be worth.
-        looked_at: keys of the items whose texts are looked at, ascending.
-    """
-
-    items: ItemMatches
-    ids: Ids
-    terms: Ids
-    promised: Scores
-    looked_at: Ids
-
-
-@dataclass(frozen=True, slots=True)
-class MeaningLeg:
-    """How the meaning of a question takes part.
-
-    Attributes:
-        index: of the vectors, `space` theirs.
-        share: of meaning in the score of a hit; 1.0: words find nothing.
-        least: similarity of what is a hit without a word of the query.
-        most: items that are hits without a word of the query.
-    """
-
-    index: VectorIndex
-    space: str
-    vector: Vectors
-    share: float
-    least: float
-    most: int
 
 
 class RankedSearch:
@@ -142,11 +106,11 @@ class RankedSearch:
 
     # The two legs
 
-    def _by_words(self, match: Matches) -> _ByWords:
+    def _by_words(self, match: Matches) -> ByWords:
         """All that words find, and which of it is looked at; nothing, when meaning alone counts."""
         items = self._of_kinds(match.items) if self._is_by_item else match.items
         if not len(items.keys) or (self._meaning is not None and self._meaning.share >= 1):
-            return _ByWords(match_items(()), _NOTHING, _NOTHING, np.empty(0), _NOTHING)
+            return ByWords(match_items(()), _NOTHING, _NOTHING, np.empty(0), _NOTHING)
         terms = counted(match.terms)
         of_note = note_promise(match.items, match.notes, terms)
         of_note *= np.where(is_in(match.notes.notes, match.preferred), _DATE_FACTOR, 1.0)
@@ -154,9 +118,9 @@ class RankedSearch:
         first_by_path = NoteSets(self._tx).first_by_path
         keys = candidates(items, promised, _OF_A_NOTE[self._is_by_item], first_by_path)
         if self._is_by_item:
-            return _ByWords(items, items.keys, items.terms, promised, keys)
+            return ByWords(items, items.keys, items.terms, promised, keys)
         keys = np.union1d(keys, self._titled(match))
-        return _ByWords(items, match.notes.notes, match.notes.terms, of_note, keys)
+        return ByWords(items, match.notes.notes, match.notes.terms, of_note, keys)
 
     def _near(self, match: Matches) -> dict[int, float]:
         """Item key -> similarity of the items nearest to the question; the nearest first."""
@@ -177,7 +141,7 @@ class RankedSearch:
         """To be a hit without a word of the query."""
         return self._meaning is not None and similarity >= self._meaning.least
 
-    def _joined(self, match: Matches, words: _ByWords, near: Mapping[int, float]) -> FoundPage:
+    def _joined(self, match: Matches, words: ByWords, near: Mapping[int, float]) -> FoundPage:
         leg = self._meaning
         own = [key for key in near if self._is_near_enough(near[key])]
         scored = self._scored(match, _with_words(own, words))
@@ -223,7 +187,7 @@ class RankedSearch:
         )
 
     def _hits_of_words(
-        self, match: Matches, words: _ByWords, scored: Mapping[int, FoundItem]
+        self, match: Matches, words: ByWords, scored: Mapping[int, FoundItem]
     ) -> list[ScoredHit]:
         wanted = np.array(sorted(scored), np.int64)
         having = wanted[is_in(wanted, words.items.keys)].tolist()
@@ -324,7 +288,7 @@ class RankedSearch:
     # After the precisely scored
 
     def _tail(
-        self, match: Matches, words: _ByWords, head: Sequence[ScoredHit], weigh: Weighing
+        self, match: Matches, words: ByWords, head: Sequence[ScoredHit], weigh: Weighing
     ) -> list[Found]:
         """The page's part behind the head, in order of promise; scores go on falling."""
         known = [self._id(hit) for hit in head]
@@ -396,7 +360,7 @@ class RankedSearch:
         return FoundPage(tuple(found), total, has_span=self._parsed.span is not None)
 
 
-def _with_words(near: Sequence[int], words: _ByWords) -> Ids:
+def _with_words(near: Sequence[int], words: ByWords) -> Ids:
     """Keys of what is looked at for its words: those chosen, and what is near and has some."""
     keys = np.array(near, np.int64)
     return np.union1d(words.looked_at, keys[is_in(keys, words.items.keys)])

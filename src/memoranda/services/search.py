@@ -34,7 +34,7 @@ from memoranda.text.query import TextQuery, parse_query
 if TYPE_CHECKING:
     from memoranda.ranking.confidence import Calibration
     from memoranda.services.found import Evidence, Found, FoundItem, FoundPage
-    from memoranda.services.ranked_search import MeaningLeg
+    from memoranda.services.legs import MeaningLeg
 
 MAX_LIMIT = 200
 MAX_VALUES = 100
@@ -245,7 +245,7 @@ class SearchService:
         calibration: Calibration | None,
     ) -> tuple[MeaningLeg | None, str | None]:
         """The meaning leg as far as there are vectors, and what is missing of it."""
-        from memoranda.services.ranked_search import MeaningLeg
+        from memoranda.services.legs import MeaningLeg
 
         if self._vectors is None:
             return None, f"Meaning search is not available; {_BY_WORDS}"

@@ -12,7 +12,7 @@ from memoranda.ranking.confidence import Calibration
 from memoranda.ranking.matching import match_term
 from memoranda.repositories.vectors import SqliteVectorIndex
 from memoranda.services.found import Evidence, FoundPage
-from memoranda.services.ranked_search import MeaningLeg
+from memoranda.services.legs import MeaningLeg
 from memoranda.services.search import _confidence
 from memoranda.text.query import Term
 
