@@ -129,6 +129,16 @@ def test_vectors_of_another_model_are_found_and_left(
     assert asked(ready, "old vectors") is None
 
 
+def test_a_sync_keeps_vectors_of_another_model_and_a_reindex_removes_them(
+    ready: Cli, embed: Callable[[EmbeddingSpace, int], None]
+) -> None:
+    embed(OLD, 9)
+    ready("sync")
+    assert asked(ready, "old vectors") is not None
+    ready("reindex")
+    assert asked(ready, "old vectors") is None
+
+
 @pytest.fixture
 def lease(ready: Cli, home: Path, notes: Path) -> Iterator[Lease]:
     """The leadership of `my notes`, held by something that is not the command."""

@@ -25,6 +25,7 @@ from memoranda.db.health import prepare
 from memoranda.model.embedding import EmbeddingProgress
 from memoranda.model.item_key import KINDS, key_parts
 from memoranda.model.search import ItemType
+from memoranda.repositories import vectors
 from memoranda.repositories.vectors import SqliteVectorIndex
 
 
@@ -393,3 +394,31 @@ def test_a_chunk_that_becomes_another_kind_of_item_is_found_as_that(bench: Bench
     bench.put([changed])
     assert bench.near(vector(1), kinds=[KINDS[ItemType.OBSERVATION]]) == []
     assert bench.near(vector(1), kinds=[KINDS[ItemType.SECTION]]) == [(note, 1)]
+
+
+def test_where_there_are_more_vectors_more_are_compared_exactly(
+    make_bench: Callable[[int], Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The estimate puts more between the nearest, the more there are."""
+    monkeypatch.setattr(vectors, "_CANDIDATES", 4)
+    monkeypatch.setattr(vectors, "_FEW", 4)
+    monkeypatch.setattr(vectors, "_OF_ALL", 2)
+    compared: list[int] = []
+
+    def count(*arguments: Any) -> Any:
+        compared.append(len(arguments[-1]))
+        return read(*arguments)
+
+    read = vectors.read_vectors
+    monkeypatch.setattr(vectors, "read_vectors", count)
+    bench = make_bench(1)
+    for number in range(30):
+        bench.add(f"body number {number}", mtime=number)
+    bench.complete()
+    stored = bench.progress().vectors
+    assert len(bench.near(of_text("any"), most=1)) == 1
+    assert sum(compared) >= stored // 2 > 4
+    compared.clear()
+    monkeypatch.setattr(vectors, "_MOST_CANDIDATES", 8)
+    bench.near(of_text("any"), most=1)
+    assert sum(compared) == 8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import zlib
 from collections.abc import Callable, Sequence
@@ -281,3 +282,21 @@ def _vector(text: str, *, blur: bool) -> NDArray[np.float32]:
         vector[0] += len(words) / 8
     length = np.linalg.norm(vector)
     return vector / length if length else vector
+
+
+async def test_a_far_provider_is_asked_some_questions_at_a_time(project: Project) -> None:
+    await project.write(range(20))
+    asked, most = 0, 0
+    answer = project.provider.embed_query
+
+    async def far(text: str, /) -> NDArray[np.float32]:
+        nonlocal asked, most
+        asked += 1
+        most = max(most, asked)
+        await asyncio.sleep(0)
+        asked -= 1
+        return await answer(text)
+
+    project.provider.embed_query = far  # type: ignore[method-assign]
+    assert await project.calibrate() is not None
+    assert 1 < most <= 8

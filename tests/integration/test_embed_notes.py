@@ -14,7 +14,9 @@ from tests.integration.embedding_world import CountingProvider, World
 from memoranda.errors import EmbeddingProblem
 from memoranda.model.embedding import EmbeddingProgress
 from memoranda.model.sync import Progress
+from memoranda.ports import EmbeddingProvider
 from memoranda.sync import embed_notes as module
+from memoranda.sync.embed_backfill import EmbedBackfill
 from memoranda.sync.refusals import FIRST_RETRY_S
 
 
@@ -348,6 +350,20 @@ async def test_embedding_waits_for_what_is_more_important(world: World) -> None:
     await made.wait()
     task.cancel()
     await asyncio.wait({task})
+
+
+async def test_a_measurement_that_fails_is_no_failure_of_embedding(world: World) -> None:
+    async def fail(_: EmbeddingProvider) -> None:
+        raise EmbeddingProblem("no answer")
+
+    index, clock = world.index, world.clock
+    backfill = EmbedBackfill(
+        "main", index.store, world.vectors, world.current, clock, finished=fail
+    )
+    await world.write("a.md", "One.\n")
+    assert (await backfill.run_once()).notes == 1
+    assert backfill.error == ""
+    assert (await world.progress()).is_complete
 
 
 async def test_a_slow_provider_gets_small_batches(world: World) -> None:
