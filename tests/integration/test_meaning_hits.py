@@ -353,11 +353,11 @@ async def test_a_project_without_a_text_to_embed_is_not_being_prepared(embedded:
 async def test_who_asks_for_meaning_alone_is_not_told_of_words(embedded: Embedded) -> None:
     index = await embedded(POND)
     assert (await ask(index, "the", SearchType.VECTOR)).suggestion == (
-        "No note is near enough in meaning. Try other words, or a search by words."
+        "No note is near enough in meaning. Try other words, or min_similarity 0, which shows the nearest."
     )
     assert (await ask(index, "stork", SearchType.HYBRID)).suggestion == (
         "No note has these words, and none is near enough in meaning. Try other words, or a vector "
-        "search, which shows the nearest."
+        "search with min_similarity 0, which shows the nearest."
     )
 
 

@@ -92,7 +92,7 @@ def _of_legs(query: SearchQuery) -> str:
         case SearchType.VECTOR if least:
             return f"No note is as near as {least:g}; lower min_similarity or leave it out."
         case SearchType.VECTOR:
-            return "No note is near enough in meaning. Try other words, or a search by words."
+            return "No note is near enough in meaning. Try other words, or min_similarity 0, which shows the nearest."
         case SearchType.HYBRID if least:
             return (
                 f"No note has these words, and none is as near as {least:g}; use other words, or lower "
@@ -101,7 +101,7 @@ def _of_legs(query: SearchQuery) -> str:
         case SearchType.HYBRID:
             return (
                 "No note has these words, and none is near enough in meaning. Try other words, or a "
-                "vector search, which shows the nearest."
+                "vector search with min_similarity 0, which shows the nearest."
             )
         case unknown:
             assert_never(unknown)
