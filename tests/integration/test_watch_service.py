@@ -288,6 +288,20 @@ async def test_no_event_falls_between_two_watches(root: Path, hearing: Hearing) 
         assert await hearing.until(*wanted) == set(wanted)
 
 
+async def test_events_of_a_leaving_watch_are_told_however_late_its_thread_gets_its_turn(
+    root: Path, hearing: Hearing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time of the old watch is over before its thread sees the event."""
+    monkeypatch.setattr("memoranda.sync.watch_service.OVERLAP_S", 1e-9)
+    old = FakeNotifier()
+    async with watching(root, hearing, "", opener=Opener(fakes=[old])) as service:
+        old.turn.clear()
+        old.answers.put({(2, f"{root}/n.md")})
+        await service.watch(["", "a"])
+        old.turn.set()
+        assert await hearing.until("n.md") == {"n.md"}
+
+
 # --- the root ---------------------------------------------------------------------------------------
 
 

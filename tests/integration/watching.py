@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -55,20 +57,32 @@ class HandClock:
 
 
 class FakeNotifier:
-    """Gives what a test puts in."""
+    """Gives what a test puts in, and like `watchfiles` drops it when it is told to stop.
+
+    Attributes:
+        turn: while it is not set the thread of the watch gets no further.
+    """
 
     def __init__(self) -> None:
+        self.turn = threading.Event()
+        self.turn.set()
         self.answers: queue.Queue[Answer | BaseException] = queue.Queue()
         self.is_closed = False
 
     def watch(
         self, debounce_ms: int, step_ms: int, timeout_ms: int, stop_event: Stop | None, /
     ) -> Answer:
+        ends_at = time.monotonic() + timeout_ms / 1000
         while stop_event is None or not stop_event.is_set():
             try:
                 answer = self.answers.get(timeout=0.01)
             except queue.Empty:
+                if time.monotonic() > ends_at:
+                    return "timeout"
                 continue
+            self.turn.wait()
+            if stop_event is not None and stop_event.is_set():
+                return "stop"
             if isinstance(answer, BaseException):
                 raise answer
             return answer

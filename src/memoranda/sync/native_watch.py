@@ -19,7 +19,9 @@ STEP_MS = 80
 DEBOUNCE_MS = 240
 """Events that follow each other are told together, but not later than that."""
 OVERLAP_S = (DEBOUNCE_MS + 2 * STEP_MS) / 1000
-"""After so long, what happened before is told."""
+"""After so long, what happened before has reached `watchfiles`."""
+_ROUND_MS = 400
+"""Without an event the thread looks so often whether its time is over."""
 
 Events = set[tuple[int, str]]
 Answer = Events | Literal["signal", "stop", "timeout"]
@@ -77,6 +79,7 @@ class NativeWatch:
         """Which events count; may be exchanged at any time."""
         self._told = told
         self._ends_at: float | None = None
+        self._is_cut_off = False
         self._thread = threading.Thread(target=self._run, name="memoranda watch", daemon=True)
 
     def start(self) -> None:
@@ -84,17 +87,26 @@ class NativeWatch:
         self._thread.start()
 
     def stop(self, *, after_s: float = 0.0) -> None:
-        """End within two steps, or tell events for `after_s` seconds more. Does not wait."""
+        """End within two steps and tell nothing more, or tell all events of `after_s` seconds more.
+
+        Does not wait. However late the thread gets its turn, nothing of that time is dropped: `watchfiles`
+        drops what it has gathered when it is told to stop, so it is only told so when that is wanted.
+        """
         self._ends_at = time.monotonic() + after_s
+        self._is_cut_off = after_s <= 0
 
     def is_set(self) -> bool:
-        """Whether the end has come, for the notifier."""
-        return self._ends_at is not None and self._ends_at <= time.monotonic()
+        """Whether the notifier is to end at once, asked by the notifier at each step."""
+        return self._is_cut_off
 
     def _run(self) -> None:
         reason = ""
         try:
-            while (events := self._notifier.watch(DEBOUNCE_MS, STEP_MS, 0, self)) != "stop":
+            is_last = False
+            while not (is_last or self._is_cut_off):
+                is_last = self._is_over()  # asked first: the last round gives what came before it
+                wait_ms = 1 if is_last else _ROUND_MS
+                events = self._notifier.watch(DEBOUNCE_MS, STEP_MS, wait_ms, self)
                 if isinstance(events, set):
                     hints = self.sieve.sift(events)
                     if hints.hints:
@@ -103,3 +115,6 @@ class NativeWatch:
             reason = str(error) or type(error).__name__
         self._notifier.close()
         self._told.ended(reason)
+
+    def _is_over(self) -> bool:
+        return self._ends_at is not None and self._ends_at <= time.monotonic()
