@@ -12,6 +12,8 @@
     ├── AmbiguousName              several notes by that name
     ├── NoteExists                 a file is already there
     ├── Conflict                   the file is not what the caller last read
+    ├── UndoConflict               what came later is in the way of an undo
+    ├── ChangeNotFound             no change of that number in the history
     ├── NotIndexed                 the file is written, the index will follow
     ├── OutsideProject             the path leaves the project's folder
     ├── NotReady                   something is still starting
@@ -279,6 +281,42 @@ class Conflict(MemorandaError):
 
     def fields(self) -> dict[str, object]:
         return {"file_path": self.path, "checksum": self.checksum}
+
+
+class UndoConflict(MemorandaError):
+    """What came after a change is in the way of taking it back. Nothing was changed.
+
+    Attributes:
+        changes: ids of the later changes by tools of that file, newest first; empty when a person made them.
+        diff: what was done since, unified; "" when the file is gone or came back.
+    """
+
+    code = "CONFLICT"
+
+    def __init__(
+        self, path: str, reason: str, *, changes: Sequence[int] = (), diff: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(f"{path} cannot be put back: {reason}", hint=hint)
+        self.path, self.reason, self.changes, self.diff = path, reason, tuple(changes), diff
+
+    def fields(self) -> dict[str, object]:
+        return {"file_path": self.path, "later_changes": list(self.changes), "diff": self.diff}
+
+
+class ChangeNotFound(MemorandaError):
+    """No change of that number in the history, or not any more."""
+
+    code = "INVALID_ARGUMENT"
+
+    def __init__(self, change_id: int) -> None:
+        super().__init__(
+            f"There is no change {change_id} in the history",
+            hint="List the changes there are with note_history (`memoranda history list`).",
+        )
+        self.change_id = change_id
+
+    def fields(self) -> dict[str, object]:
+        return {"parameter": "change_id", "change_id": self.change_id}
 
 
 class NotIndexed(MemorandaError):

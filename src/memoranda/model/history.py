@@ -34,6 +34,8 @@ class ChangeKind(StrEnum):
     CREATED = "created"
     UPDATED = "updated"
     DELETED = "deleted"
+    MOVED = "moved"
+    """It was given another place, and perhaps other bytes."""
 
 
 class ChangeState(StrEnum):
@@ -54,9 +56,13 @@ class RecordedChange:
         change_id: ascending in time; never used again.
         at: when it began, aware UTC.
         root: the project's folder at that time.
+        path: of the file, after the change.
         before: checksum of the bytes before, None when there was no file.
         after: checksum of the bytes after, None when there is no file any more.
         before_bytes, after_bytes: their sizes.
+        batch: the id of the first change of the same call; several changes of one call happened all or
+            not at all.
+        moved_from: of a MOVED file, the path it had. A file that is no note has no checksums.
     """
 
     change_id: int
@@ -70,6 +76,8 @@ class RecordedChange:
     after: str | None
     before_bytes: int
     after_bytes: int
+    batch: int = 0
+    moved_from: NotePath | None = None
 
 
 @dataclass(frozen=True, slots=True)
