@@ -205,7 +205,7 @@ def test_a_newer_format_is_refused_and_not_touched(world: World) -> None:
         world.store.trim,
         world.store.purge,
     ):
-        with pytest.raises(FileProblem, match=r"newer version.*format 2.*knows 1") as raised:
+        with pytest.raises(FileProblem, match=r"newer version.*format 3.*knows 2") as raised:
             attempt()
         assert "newer version" in raised.value.hint
     world.store.close()
@@ -227,10 +227,10 @@ def test_an_older_format_is_migrated_with_what_it_holds(
     fill(world, 3)
     steps = (*schema.STEPS, ("ALTER TABLE change ADD COLUMN reason TEXT",))
     real = schema.bring_up
-    monkeypatch.setattr(database, "VERSION", 2)
+    monkeypatch.setattr(database, "VERSION", schema.VERSION + 1)
     monkeypatch.setattr(database, "bring_up", lambda conn: real(conn, steps))
     assert len(world.store.changes()) == 3
-    assert world.sqlite("PRAGMA user_version") == [(2,)]
+    assert world.sqlite("PRAGMA user_version") == [(schema.VERSION + 1,)]
     assert world.sqlite("SELECT DISTINCT reason FROM change") == [(None,)]
     assert world.store.summary().set_aside == ()
 
@@ -241,7 +241,7 @@ def test_a_migration_that_fails_changes_nothing(
     fill(world, 3)
     steps = (*schema.STEPS, ("ALTER TABLE change ADD COLUMN reason TEXT", "no SQL"))
     real = schema.bring_up
-    monkeypatch.setattr(database, "VERSION", 2)
+    monkeypatch.setattr(database, "VERSION", schema.VERSION + 1)
     monkeypatch.setattr(database, "bring_up", lambda conn: real(conn, steps))
     with pytest.raises(FileProblem):
         world.store.changes()

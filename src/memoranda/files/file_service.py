@@ -18,7 +18,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -43,7 +43,7 @@ from memoranda.files.atomic import (
     temporary_name,
 )
 from memoranda.files.ignore_files import ignoring_rule
-from memoranda.files.locks import LOCK_TIMEOUT_S, exclusive
+from memoranda.files.locks import LOCK_TIMEOUT_S, exclusive, exclusive_all
 from memoranda.files.reading import MAX_NOTE_BYTES, NoteReader, read_once
 from memoranda.files.scan import is_note_path
 from memoranda.files.state import state_of
@@ -258,13 +258,12 @@ class FileService:
             RootMissing, ReadOnly, FileProblem, InvalidArgument, OutsideProject: as above.
         """
         real = self._note(path)
-        relative = Path(self.note_path(path))
-        folder = self.root if relative.parent == Path() else self.resolve(str(relative.parent))
+        place = self.place(path)
         try:
             if expected_checksum is not None:
                 self._require_bytes(path, real, expected_checksum)
-            (folder / relative.name).unlink()
-            sync_folder(folder)
+            place.unlink()
+            sync_folder(place.parent)
         except OSError as error:
             raise self._translated(path, error, writing=True) from error
 
@@ -289,6 +288,37 @@ class FileService:
         """
         real = self.resolve(path).relative_to(os.path.realpath(self.root))
         return exclusive(real.as_posix(), self._lock_folder, timeout_s=timeout_s)
+
+    def locked_all(
+        self, paths: Collection[str], *, timeout_s: float = LOCK_TIMEOUT_S
+    ) -> AbstractContextManager[None]:
+        """Hold the locks of several files, as `locked`; paths need not be those of notes."""
+        root = os.path.realpath(self.root)
+        real = {self.resolve(path).relative_to(root).as_posix() for path in paths}
+        return exclusive_all(real, self._lock_folder, timeout_s=timeout_s)
+
+    def place(self, path: str) -> Path:
+        """The absolute path with the links of its folder resolved, but not its own: of a link, the link.
+
+        Raises:
+            InvalidArgument, OutsideProject: as `resolve`, for what it means as well.
+        """
+        relative = Path(self.note_path(path))
+        self.resolve(str(relative))
+        parent = relative.parent
+        folder = (
+            Path(os.path.realpath(self.root)) if parent == Path() else self.resolve(str(parent))
+        )
+        return folder / relative.name
+
+    def note_place(self, path: str) -> Path:
+        """As `place`, for what may be a note. Raises InvalidArgument when the scan would not take it."""
+        self._note(path)
+        return self.place(path)
+
+    def translated(self, path: str, error: OSError, *, writing: bool = True) -> MemorandaError:
+        """What the system said of a file of the project, as one of our errors."""
+        return self._translated(NotePath(path), error, writing=writing)
 
     def _folder(self, path: str) -> str:
         """The real path of a folder, "" being the root."""

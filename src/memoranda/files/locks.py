@@ -19,7 +19,7 @@ import hashlib
 import os
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from memoranda.config_file import ensure_private_folder
@@ -45,9 +45,34 @@ def exclusive(path: str, lock_folder: Path, *, timeout_s: float = LOCK_TIMEOUT_S
         FileProblem: the lock file cannot be made.
         ConfigProblem: the lock folder cannot be made.
     """
-    name = hashlib.sha256(lock_key(path).encode("utf-8", "surrogatepass")).hexdigest()[:2]
+    with exclusive_all([path], lock_folder, timeout_s=timeout_s):
+        yield
+
+
+@contextlib.contextmanager
+def exclusive_all(
+    paths: Collection[str], lock_folder: Path, *, timeout_s: float = LOCK_TIMEOUT_S
+) -> Iterator[None]:
+    """Hold the locks of several project-relative paths; see `exclusive`.
+
+    Everybody takes them in one order, so that no two wait for each other in a circle. `timeout_s` is for
+    each.
+    """
+    files = {_lock_name(path): path for path in sorted(paths, reverse=True)}
+    with contextlib.ExitStack() as held:
+        for name in sorted(files):
+            held.callback(give_back, _taken(files[name], lock_folder / name, timeout_s))
+        yield
+
+
+def _lock_name(path: str) -> str:
+    digest = hashlib.sha256(lock_key(path).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{digest[:2]}.lock"
+
+
+def _taken(path: str, file: Path, timeout_s: float) -> int:
     try:
-        fd = take(lock_folder / f"{name}.lock", timeout_s)
+        return take(file, timeout_s)
     except TimeoutError as error:
         raise NotReady(
             f"{path} has been in use by another writer for {timeout_s:.0f} seconds",
@@ -59,10 +84,6 @@ def exclusive(path: str, lock_folder: Path, *, timeout_s: float = LOCK_TIMEOUT_S
             f"{path} cannot be locked for writing: {error.strerror}",
             hint="Check the space and the permissions of the configuration folder.",
         ) from error
-    try:
-        yield
-    finally:
-        give_back(fd)
 
 
 def lock_key(path: str) -> str:

@@ -16,7 +16,7 @@ from memoranda.model.history import Author, ChangeKind, ChangeState, RecordedCha
 
 COLUMNS = (
     "id, at, client, version, tool, root, path, kind, state, token, before, after, "
-    "before_bytes, after_bytes"
+    "before_bytes, after_bytes, batch, moved_from"
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -24,10 +24,15 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class PendingChange:
-    """A change that was begun. The temporary file of its write is `.<token>.tmp` beside its file."""
+    """A change that was begun. The temporary file of its write is `.<token>.tmp` beside its file.
+
+    Attributes:
+        is_in_batch: it is one of several, which are settled together.
+    """
 
     change: RecordedChange
     token: str
+    is_in_batch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class NewChange:
-    """A change that is about to happen; a side is None where there is no file."""
+    """A change that is about to happen; a side is None where there is no file.
+
+    Attributes:
+        moved_from: the path that a moved file has now; without sides it is a file that is no note.
+    """
 
     author: Author
     root: str
@@ -48,10 +57,13 @@ class NewChange:
     token: str
     before: Side | None
     after: Side | None
+    moved_from: str | None = None
 
     @property
     def kind(self) -> ChangeKind:
         """What it does to the file."""
+        if self.moved_from is not None:
+            return ChangeKind.MOVED
         if self.before is None:
             return ChangeKind.CREATED
         return ChangeKind.DELETED if self.after is None else ChangeKind.UPDATED
@@ -90,6 +102,8 @@ def change_of(row: Sequence[Any]) -> RecordedChange:
         after=None if row[11] is None else row[11].hex(),
         before_bytes=row[12],
         after_bytes=row[13],
+        batch=row[0] if row[14] is None else int(row[14]),
+        moved_from=None if row[15] is None else NotePath(row[15]),
     )
 
 
@@ -97,7 +111,8 @@ def add(conn: sqlite3.Connection, change: NewChange, at: datetime) -> int:
     """Add it as PENDING, begun at that aware time; returns its id."""
     (change_id,) = conn.execute(
         "INSERT INTO change (at, client, version, tool, root, path, kind, state, token, before, after, "
-        "before_bytes, after_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        "before_bytes, after_bytes, moved_from) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "RETURNING id",
         (
             microseconds(at),
             storable(change.author.client),
@@ -112,9 +127,28 @@ def add(conn: sqlite3.Connection, change: NewChange, at: datetime) -> int:
             change.after and change.after.checksum,
             len(change.before.data) if change.before else 0,
             len(change.after.data) if change.after else 0,
+            change.moved_from,
         ),
     ).fetchone()
     return int(change_id)
+
+
+def join(conn: sqlite3.Connection, ids: Sequence[int]) -> None:
+    """Make these changes, the first of which has the lowest id, one batch."""
+    conn.execute(
+        "UPDATE change SET batch = ? WHERE id IN (SELECT value FROM json_each(?))",
+        (ids[0], json.dumps(list(ids))),
+    )
+
+
+def of_batch(conn: sqlite3.Connection, batch: int) -> list[RecordedChange]:
+    """The changes of a batch, or the change alone that has this id; oldest first."""
+    rows = conn.execute(
+        f"SELECT {COLUMNS} FROM change WHERE batch = :batch OR (id = :batch AND batch IS NULL) "  # noqa: S608  (columns)
+        "ORDER BY id",
+        {"batch": batch},
+    )
+    return [change for change, _ in _readable(rows)]
 
 
 def set_state(conn: sqlite3.Connection, change_id: int, state: ChangeState) -> None:
@@ -125,13 +159,16 @@ def set_state(conn: sqlite3.Connection, change_id: int, state: ChangeState) -> N
 def pending(
     conn: sqlite3.Connection, root: str, path: NotePath | None = None
 ) -> list[PendingChange]:
-    """The changes in this folder, or of this one file, that were begun and not ended; oldest first."""
-    of_path = "" if path is None else " AND path = :path"
+    """The changes in this folder that were begun and not ended, oldest first.
+
+    With a path those of this one file that stand alone: what is in a batch is settled with it.
+    """
+    of_path = "" if path is None else " AND path = :path AND batch IS NULL"
     rows = conn.execute(
         f"SELECT {COLUMNS} FROM change WHERE state = 'pending' AND root = :root{of_path} ORDER BY id",  # noqa: S608  (columns)
         {"root": storable(root), "path": path},
     )
-    return [PendingChange(change, row[9]) for change, row in _readable(rows)]
+    return [PendingChange(change, row[9], row[14] is not None) for change, row in _readable(rows)]
 
 
 def find(conn: sqlite3.Connection, change_id: int) -> RecordedChange | None:
@@ -151,7 +188,8 @@ def newest(
 ) -> list[RecordedChange]:
     """The changes that fit, newest first."""
     wanted = {
-        "path IN (SELECT value FROM json_each(:paths))": paths,
+        "(path IN (SELECT value FROM json_each(:paths)) "
+        "OR moved_from IN (SELECT value FROM json_each(:paths)))": paths,
         "client = :client COLLATE NOCASE": client,
         "at >= :since": None if since is None else microseconds(since),
         "id < :before_id": before_id,
@@ -172,7 +210,10 @@ def newest(
 
 def paths(conn: sqlite3.Connection) -> list[NotePath]:
     """The paths of all files that have changes, sorted."""
-    rows = conn.execute("SELECT DISTINCT path FROM change ORDER BY path")
+    rows = conn.execute(
+        "SELECT path FROM change UNION SELECT moved_from FROM change WHERE moved_from IS NOT NULL "
+        "ORDER BY 1"
+    )
     return [NotePath(path) for (path,) in rows if isinstance(path, str)]
 
 

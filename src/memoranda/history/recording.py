@@ -20,51 +20,57 @@ from memoranda.ports import Clock
 
 def begin(
     file: HistoryFile,
-    new: NewChange,
+    new: Sequence[NewChange],
     clock: Clock,
     settle_older: Callable[[sqlite3.Connection], None],
-) -> tuple[int, int]:
-    """Make the change durable as PENDING, with its contents.
+) -> tuple[list[int], int]:
+    """Make changes durable as PENDING, with their contents; several are one batch.
 
     Args:
         file: the history.
-        new: the change.
-        clock: for the time at which it begins.
+        new: the changes, at least one.
+        clock: for the time at which they begin.
         settle_older: settles what is pending for this path, in the same transaction. What cannot be told
             stays pending.
 
     Returns:
-        Its id, and by how many bytes the contents have grown.
+        Their ids, and by how many bytes the contents have grown.
 
     Raises:
         DiskFull, FileProblem: nothing was recorded.
     """
-    given = [side for side in (new.before, new.after) if side is not None]
+    sides = (side for each in new for side in (each.before, each.after) if side is not None)
+    given = list({side.checksum: side for side in sides}.values())
     missing = file.read(
         lambda conn: [side for side in given if not contents.has(conn, side.checksum)], given
     )
     ready = [packed(side.checksum, side.data) for side in missing]  # takes long: no transaction
 
-    def store(conn: sqlite3.Connection) -> tuple[int, int]:
+    def store(conn: sqlite3.Connection) -> tuple[list[int], int]:
         with suppress(MemorandaError, OSError):
             settle_older(conn)
         added = sum(contents.put(conn, content) for content in _completed(conn, given, ready))
-        return changes.add(conn, new, clock.now()), added
+        now = clock.now()
+        ids = [changes.add(conn, each, now) for each in new]
+        if len(ids) > 1:
+            changes.join(conn, ids)
+        return ids, added
 
     return file.write(store)
 
 
-def end(file: HistoryFile, change_id: int, state: ChangeState | None) -> None:
-    """Give it that state, or remove it. What goes wrong here concerns no file: it is settled later."""
+def end(file: HistoryFile, ids: Sequence[int], state: ChangeState | None) -> None:
+    """Give them that state, or remove them. What goes wrong here concerns no file: it is settled later."""
 
     def mark(conn: sqlite3.Connection) -> None:
-        _mark(conn, change_id, state)
+        for change_id in ids:
+            _mark(conn, change_id, state)
 
     try:
         if file.exists():
             file.write(mark, durable=False)
     except MemorandaError as error:
-        logger.warning("Change {} stays pending: {}", change_id, error)
+        logger.warning("Change {} stays pending: {}", ids[0], error)
 
 
 def end_failed(
@@ -76,7 +82,7 @@ def end_failed(
     except (MemorandaError, OSError) as error:
         logger.warning("Change {} stays pending, its file cannot be read: {}", change_id, error)
         return
-    end(file, change_id, ChangeState.DONE if happened else None)
+    end(file, [change_id], ChangeState.DONE if happened else None)
 
 
 def settle(

@@ -23,10 +23,16 @@ def salvage(damaged: Path, into: sqlite3.Connection) -> int:
         into.execute("BEGIN IMMEDIATE")
         for order in ("DESC", "ASC"):
             with suppress(sqlite3.DatabaseError):
-                for row in old.execute(f"SELECT {COLUMNS} FROM change ORDER BY id {order}"):  # noqa: S608  (constants)
+                for row in old.execute(f"SELECT {_columns(old)} FROM change ORDER BY id {order}"):  # noqa: S608  (constants)
                     copied += _copied(old, into, row)
         into.execute("COMMIT")
     return copied
+
+
+def _columns(old: sqlite3.Connection) -> str:
+    """Those of today, with NULL for what a file of an older format does not have."""
+    there = {row[1] for row in old.execute("PRAGMA table_info(change)")}
+    return ", ".join(name if name in there else "NULL" for name in COLUMNS.split(", "))
 
 
 def _opened(path: Path) -> sqlite3.Connection:

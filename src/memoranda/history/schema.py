@@ -46,6 +46,14 @@ STEPS: Sequence[Sequence[str]] = (
         "CREATE INDEX change_after ON change (after) WHERE after IS NOT NULL",
         "CREATE INDEX change_pending ON change (path) WHERE state = 'pending'",
     ),
+    (
+        # NULL for a change alone; else the id of the first change of its call
+        "ALTER TABLE change ADD COLUMN batch INTEGER",
+        # the path that a moved file had
+        "ALTER TABLE change ADD COLUMN moved_from TEXT",
+        "CREATE INDEX change_batch ON change (batch) WHERE batch IS NOT NULL",
+        "CREATE INDEX change_moved_from ON change (moved_from) WHERE moved_from IS NOT NULL",
+    ),
 )
 """What leads from each version to the next; the first from an empty file to version 1."""
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from memoranda.history.database import HistoryFile
 from memoranda.history.place import kept_aside, size_bytes
 from memoranda.history.recording import begin, end, end_failed, settle
 from memoranda.model.address import NotePath
+from memoranda.model.file_change import OtherFileMove, PlannedChange
 from memoranda.model.history import (
     Author,
     ChangeState,
@@ -39,6 +41,25 @@ _TOLERANCE = 1.125
 
 
 def _nothing(_token: str) -> None: ...
+
+
+def _side(data: bytes | None) -> Side | None:
+    return None if data is None else Side(digest(data), data)
+
+
+@dataclass(slots=True)
+class RecordedBatch:
+    """Changes that were begun together.
+
+    Attributes:
+        change_id: of the batch.
+        tokens: one a change, in the order given; they name the temporary files.
+        is_torn: set by who carries it out, when it failed and something could not be put back.
+    """
+
+    change_id: int
+    tokens: tuple[str, ...]
+    is_torn: bool = False
 
 
 class HistoryStore:
@@ -96,21 +117,58 @@ class HistoryStore:
         if before == after:
             raise ValueError("a change that changes nothing is not recorded")
         token = os.urandom(8).hex()
-        sides = [None if data is None else Side(digest(data), data) for data in (before, after)]
-        new = NewChange(by, self.root, path, token, *sides)
+        new = NewChange(by, self.root, path, token, _side(before), _side(after))
 
         def settle_older(conn: sqlite3.Connection) -> None:
             settle(conn, self.root, path, current, leftover)
 
-        change_id, added = begin(self._file, new, self._clock, settle_older)
+        (change_id,), added = begin(self._file, [new], self._clock, settle_older)
         try:
             yield token
         except BaseException:
             end_failed(self._file, change_id, current, after)
             raise
-        end(self._file, change_id, ChangeState.DONE)
+        end(self._file, [change_id], ChangeState.DONE)
         self._grown_bytes += added
         self._trim_when_grown()
+
+    @contextmanager
+    def recording_all(
+        self, planned: Sequence[PlannedChange], *, by: Author
+    ) -> Iterator[RecordedBatch]:
+        """Remember changes that happen all or not at all; the caller holds the locks of all files.
+
+        As `recording`, but the caller puts everything back when it fails in the middle: then the batch is
+        removed, unless `RecordedBatch.is_torn` says that something could not be put back. Torn, or with a
+        process that died in between, it stays PENDING until it is settled as a whole.
+
+        Args:
+            planned: at least one.
+            by: who asks for them.
+
+        Raises:
+            DiskFull, FileProblem: they cannot be recorded; nothing happened.
+        """
+        tokens = tuple(os.urandom(8).hex() for _ in planned)
+        new = [self._new(each, by, token) for each, token in zip(planned, tokens, strict=True)]
+        ids, added = begin(self._file, new, self._clock, lambda _: None)
+        batch = RecordedBatch(ids[0], tokens)
+        try:
+            yield batch
+        except BaseException:
+            if not batch.is_torn:
+                end(self._file, ids, None)
+            raise
+        end(self._file, ids, ChangeState.DONE)
+        self._grown_bytes += added
+        self._trim_when_grown()
+
+    def _new(self, planned: PlannedChange, by: Author, token: str) -> NewChange:
+        if isinstance(planned, OtherFileMove):
+            path = NotePath(planned.path)
+            return NewChange(by, self.root, path, token, None, None, planned.moved_from)
+        before, after = _side(planned.before), _side(planned.after)
+        return NewChange(by, self.root, planned.path, token, before, after, planned.moved_from)
 
     def changes(
         self,
@@ -124,7 +182,7 @@ class HistoryStore:
         """The changes that fit, newest first.
 
         Args:
-            paths: of these files.
+            paths: of these files, also when they were moved there or away.
             client: by the client of this name, in any case of letters.
             since: begun then or later; aware.
             before_id: older than this one, to go on where a list ended.
@@ -140,6 +198,14 @@ class HistoryStore:
     def paths(self) -> list[NotePath]:
         """The files that have changes here, sorted."""
         return self._file.read(changes.paths, [])
+
+    def batch(self, batch: int) -> list[RecordedChange]:
+        """The changes of the batch of that id (`RecordedChange.batch`), oldest first; none when it is gone."""
+        return self._file.read(lambda conn: changes.of_batch(conn, batch), [])
+
+    def end_batch(self, batch: int, state: ChangeState | None) -> None:
+        """Give all changes of a batch that state, or remove them, after it was settled."""
+        end(self._file, [each.change_id for each in self.batch(batch)], state)
 
     def change(self, change_id: int) -> RecordedChange | None:
         """The change of that id, None when there is none (any more)."""

@@ -48,15 +48,19 @@ def forget_beyond(file: HistoryFile, limit_bytes: int) -> int:
     if not is_beyond(file, limit_bytes):
         return 0
 
+    begun: set[int] = set()
+
     def batch(conn: sqlite3.Connection) -> int:
         rows = conn.execute(
-            "SELECT id FROM change WHERE state <> 'pending' AND id < (SELECT max(id) FROM change) "
+            "SELECT id, coalesce(batch, id) FROM change WHERE state <> 'pending' "
+            "AND coalesce(batch, id) < (SELECT coalesce(batch, id) FROM change ORDER BY id DESC LIMIT 1) "
             "ORDER BY id LIMIT ?",
             (_BATCH,),
         ).fetchall()
-        for number, (change_id,) in enumerate(rows):
-            if _used_bytes(conn) <= limit_bytes * _FILL:
+        for number, (change_id, call) in enumerate(rows):  # what one call did goes as a whole
+            if call not in begun and _used_bytes(conn) <= limit_bytes * _FILL:
                 return number
+            begun.add(call)
             drop_unused(conn, remove(conn, [change_id]))
         return len(rows)
 
