@@ -9,7 +9,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import embed, index, latency, live, parse, search, startup, vaults, vectors
+from benchmarks import (
+    embed,
+    index,
+    latency,
+    live,
+    moves,
+    parse,
+    search,
+    startup,
+    vaults,
+    vectors,
+)
 from benchmarks.retrieval import harness
 from benchmarks.retrieval.legs import LEGS
 
@@ -21,6 +32,7 @@ _PARTS = (
     "latency",
     "live",
     "vaults",
+    "moves",
     "search",
     "vectors",
     "retrieval",
@@ -32,10 +44,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("what", nargs="*", default=[], metavar="|".join(_PARTS))
     parser.add_argument(
-        "--sizes", type=_sizes, help="notes, for index, embed (1000,10000), search (700,7000)"
+        "--sizes",
+        type=_sizes,
+        help="notes, for index, embed, latency (1000,10000), search (700,7000)",
     )
     parser.add_argument("--huge", action="store_true", help="search 100,000 notes as well")
-    parser.add_argument("--notes", type=int, help="notes, for latency (1000) and live (10000)")
+    parser.add_argument("--notes", type=int, help="notes, for live (10000)")
     parser.add_argument("--saves", type=int, default=60, help="files to save, for live")
     parser.add_argument("--minutes", type=float, default=10.0, help="of idling, for live")
     parser.add_argument("--vault", type=Path, help="folder of notes, for parse")
@@ -69,13 +83,15 @@ def main() -> int:
     if "embed" in wanted:
         over += embed.main(sizes=arguments.sizes or (1000, 10_000))
     if "latency" in wanted:
-        over += latency.main(notes=arguments.notes or 1000, repeat=arguments.repeat)
+        over += latency.main(sizes=arguments.sizes or latency.SIZES, repeat=arguments.repeat)
     if "live" in wanted:
         over += live.main(
             notes=arguments.notes or 10_000, saves=arguments.saves, minutes=arguments.minutes
         )
     if "vaults" in wanted:
         over += vaults.main()
+    if "moves" in wanted:
+        over += moves.main()
     if "search" in wanted:
         over += search.main(sizes=arguments.sizes or search.SIZES, is_huge=arguments.huge)
     if "vectors" in wanted:

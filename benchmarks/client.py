@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 _CALL_TIMEOUT_S = 120.0
+_LOOK_S = 0.5
+_QUIET_LOOKS = 4
+_IDLE_SHARE = 0.04
+"""Of a core: a server that watches takes less, one that indexes or embeds much more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +60,22 @@ def children(process: str | int = "self") -> set[int]:
     for file in Path(f"/proc/{process}/task").glob("*/children"):
         found |= {int(word) for word in file.read_text().split()}
     return found
+
+
+def cpu_s(processes: Iterable[int]) -> float:
+    """Processor seconds, user and system, that these processes have had so far (Linux)."""
+    return sum(time.clock_gettime(~process << 3 | 2) for process in processes)
+
+
+async def until_idle(processes: Iterable[int], *, patience_s: float = 120.0) -> None:
+    """Wait until these processes do nothing for a while: what they began by themselves is done.
+
+    Raises:
+        TimeoutError: they still work after `patience_s`.
+    """
+    quiet = 0
+    async with asyncio.timeout(patience_s):
+        while quiet < _QUIET_LOOKS:
+            before = cpu_s(processes)
+            await asyncio.sleep(_LOOK_S)
+            quiet = quiet + 1 if cpu_s(processes) - before < _IDLE_SHARE * _LOOK_S else 0

@@ -1,60 +1,118 @@
 """How long an assistant waits: start, first answer and single calls, over stdio.
 
-Every figure is a ratio to a bare FastMCP server driven by the same client in the same run.
+Every figure is a ratio to a bare FastMCP server driven by the same client in the same run. Servers on
+vaults of several sizes run beside each other, so that what grows with a vault is seen as well. Nothing is
+measured before all notes have their vectors, the similarities are calibrated and the servers are idle.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
+import contextlib
+import json
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from benchmarks.client import Server, call, connect
+from benchmarks.client import Server, call, connect, until_idle
+from benchmarks.latency_calls import Vault, measure_calls
+from benchmarks.latency_parallel import measure_parallel
 from benchmarks.measure import MEMORANDA, Figure, Report, environment, run
 from benchmarks.vault import make_vault
 
-_BLOCK = 10
+SIZES = (1000, 10_000)
 
 
-def main(*, notes: int = 1000, repeat: int = 5, calls: int = 50) -> int:
-    """Measure our server on a vault of `notes`; returns how many figures are over."""
-    return asyncio.run(_main(notes, repeat, calls))
+def main(*, sizes: Sequence[int] = SIZES, repeat: int = 5, calls: int = 100) -> int:
+    """Measure our server on vaults of these sizes; returns how many figures are over.
+
+    Args:
+        sizes: notes of each vault, the largest last: the targets are those of the largest.
+        repeat: how often the servers are started.
+        calls: how many of each kind.
+    """
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as temporary:
+        homes = [_prepared(Path(temporary) / str(size), size) for size in sizes]
+        return asyncio.run(measure(homes, repeat, calls))
 
 
-async def _main(notes: int, repeat: int, calls: int) -> int:
-    import sys
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A private home with one project, `main`, that is indexed and embedded."""
 
+    folder: Path
+    notes: int
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """Of a process that is to use it."""
+        return environment(self.folder, {"main": self.folder / "vault"})
+
+    @property
+    def server(self) -> Server:
+        """Our server."""
+        return Server([*MEMORANDA, "mcp"], self.env, self.folder / "server.log")
+
+    @property
+    def floor(self) -> Server:
+        """The smallest server there can be."""
+        script = Path(__file__).with_name("floor_server.py")
+        return Server([sys.executable, str(script)], self.env, self.folder / "floor.log")
+
+    @property
+    def vault(self) -> Vault:
+        """What calls are made of."""
+        return Vault(self.folder / "vault", self.folder / "config" / "main" / "memory.db")
+
+
+async def measure(homes: Sequence[Home], repeat: int, calls: int) -> int:
+    """Measure servers on these homes, the largest last; returns how many figures are over."""
     import mcp.client.stdio  # noqa: F401  the client's own import is not to be timed
 
     report = Report("latency")
-    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as temporary:
-        home = Path(temporary)
-        vault = home / "vault"
-        make_vault(vault, notes)
-        titles = await asyncio.to_thread(_titles, vault, calls)
-        env = environment(home, {"main": vault})
-        await asyncio.to_thread(run, [*MEMORANDA, "sync"], env, log=home / "sync.log")
-        floor = Server(
-            [sys.executable, str(Path(__file__).with_name("floor_server.py"))],
-            env,
-            home / "floor.log",
-        )
-        ours = Server([*MEMORANDA, "mcp"], env, home / "server.log")
-        await _starts(report, floor, ours, repeat)
-        await _calls(report, floor, ours, titles)
+    smallest, largest = homes[0], homes[-1]
+    if repeat:
+        await _starts(report, smallest, repeat)
+    async with contextlib.AsyncExitStack() as stack:
+        floor = await stack.enter_async_context(connect(largest.floor))
+        ours = {home.notes: await stack.enter_async_context(connect(home.server)) for home in homes}
+        for session, processes in ours.values():
+            await call(session, "search_notes", {"query": "what is warm"})
+            await until_idle(processes)
+        vaults = {home.notes: home.vault for home in homes}
+        await measure_calls(report, floor, ours, vaults, calls)
+    async with connect(largest.server) as (session, processes):
+        await call(session, "search_notes", {"query": "what is warm"})
+        await until_idle(processes)
+        await measure_parallel(report, session, processes, largest.vault)
     return report.over
 
 
-async def _starts(report: Report, floor: Server, ours: Server, repeat: int) -> None:
+def _prepared(home: Path, notes: int) -> Home:
+    """A vault of so many notes, indexed, embedded and calibrated."""
+    prepared = Home(home, notes)
+    home.mkdir()
+    make_vault(home / "vault", notes)
+    run([*MEMORANDA, "sync"], prepared.env, log=home / "sync.log")
+    said = subprocess.run(
+        [*MEMORANDA, "status", "--json"], env=dict(prepared.env), check=True, capture_output=True
+    )
+    [project] = json.loads(said.stdout)["projects"]
+    if not (project["meaning"] and project["meaning"]["is_complete"]):
+        raise RuntimeError(f"Not all notes have vectors: {project['meaning']}")
+    return prepared
+
+
+async def _starts(report: Report, home: Home, repeat: int) -> None:
     """Alternating, so that a change of the machine's load meets both."""
     times: dict[str, list[float]] = {}
     for _ in range(repeat):
-        for name, server in (("floor", floor), ("ours", ours)):
+        for name, server in (("floor", home.floor), ("ours", home.server)):
             initialize, first = await _start(server)
             times.setdefault(f"{name} initialize", []).append(initialize)
             times.setdefault(f"{name} first search", []).append(first)
@@ -72,73 +130,3 @@ async def _start(server: Server) -> tuple[float, float]:
         initialized = time.perf_counter() - started
         await call(session, "search_notes", {"query": "system memory"})
         return initialized, time.perf_counter() - started
-
-
-async def _calls(report: Report, floor: Server, ours: Server, titles: Sequence[str]) -> None:
-    jobs: dict[str, list[tuple[str, dict[str, Any]]]] = {
-        "write_note": [("write_note", _new_note(i, title)) for i, title in enumerate(titles)],
-        "search_notes": [
-            ("search_notes", {"query": title, "search_type": "fts"}) for title in titles
-        ],
-        "read_note": [("read_note", {"path": title}) for title in titles],
-        "build_context": [("build_context", {"path": title}) for title in titles],
-    }
-    async with connect(floor) as (bare, _), connect(ours) as (session, process):
-        await call(session, "search_notes", {"query": "warm"})
-        for name, job in jobs.items():
-            floor_p50, p50 = await _medians(bare, session, job)
-            report.put(
-                Figure(f"{name}: p50", p50 * 1000, "ms", note=f"bare {floor_p50 * 1000:.2f} ms")
-            )
-            report.put(Figure(f"{name}, times a bare call", p50 / floor_p50, "x", 4.0))
-        rss = await asyncio.to_thread(_rss_mb, process)
-        if rss is not None:
-            report.put(Figure("server after these calls: RSS", rss, "MB", 150.0))
-
-
-def _new_note(number: int, title: str) -> dict[str, Any]:
-    content = (
-        f"A paragraph that an assistant would save, with a link to [[{title}]].\n\n"
-        f"- [fact] Measured {number} times #bench\n- relates_to [[{title}]]\n"
-    )
-    return {"title": f"Bench {number}", "content": content, "directory": "bench", "tags": ["bench"]}
-
-
-def _titles(vault: Path, most: int) -> list[str]:
-    """File names without `.md`, every one a name that the server must find."""
-    return [path.stem for path in sorted(vault.rglob("*.md"))[:most]]
-
-
-async def _medians(
-    bare: Any, session: Any, job: Sequence[tuple[str, dict[str, Any]]]
-) -> tuple[float, float]:
-    """Seconds of a bare call and of ours.
-
-    Taken in turn by blocks: a change of load meets both alike, and neither wakes up for each call.
-    """
-    bare_times: list[float] = []
-    times: list[float] = []
-    for first in range(0, len(job), _BLOCK):
-        block = job[first : first + _BLOCK]
-        await _timed(bare, [("search_notes", {"query": "floor"})] * len(block), bare_times)
-        await _timed(session, block, times)
-    return statistics.median(bare_times), statistics.median(times)
-
-
-async def _timed(
-    session: Any, job: Sequence[tuple[str, dict[str, Any]]], times: list[float]
-) -> None:
-    for tool, arguments in job:
-        started = time.perf_counter()
-        await call(session, tool, arguments)
-        times.append(time.perf_counter() - started)
-
-
-def _rss_mb(processes: set[int]) -> float | None:
-    """Resident memory of these processes, None where /proc does not tell."""
-    total = 0.0
-    for process in processes:
-        status = Path(f"/proc/{process}/status")
-        if found := re.search(r"VmRSS:\s+(\d+)", status.read_text()):
-            total += int(found[1]) / 1024
-    return total or None

@@ -71,13 +71,17 @@ def tools() -> str:
     from memoranda.mcp.table import TOOLS
 
     blocks = []
+    toolset = None
     for tool in TOOLS:
+        if tool.toolset != toolset:
+            toolset = tool.toolset
+            blocks.append(f"## Toolset `{toolset}`")
         hints = [
             "only reads" if tool.read_only else "writes",
             *(["may destroy"] if tool.destructive else []),
             *(["harmless to repeat"] if tool.idempotent else []),
         ]
-        blocks.append(f"## `{tool.name}`\n\n{_paragraphs(_told(tool.name, '', tool.description))}")
+        blocks.append(f"### `{tool.name}`\n\n{_paragraphs(_told(tool.name, '', tool.description))}")
         blocks.append(f"Hints for clients: {', '.join(hints)}.")
         rows = [
             (
@@ -116,17 +120,15 @@ def configuration() -> str:
 # What a client need not be told in every session (descriptions fill the window of a model), and a
 # reader of the reference wants to know. A description in the declaration wins.
 _MEANINGS = {
-    "build_context path": "Which note; a trailing `*` matches many.",
+    "build_context path": "Which note; `projects/*` (all below), `projects/*/plan` or `**/plan` matches many.",
     "create_memory_project name": "What to call it.",
     "create_memory_project set_default": "Whether to make it the default project.",
-    "edit_note operation": "What to do; left out: `find_replace` with a `find_text`, else `append`.",
     "list_directory depth": "How many levels of folders to list.",
     "build_context max_related": "How many related notes at most.",
+    "note_history start_line": "First line wanted of a long difference or note.",
     "read_note start_line": "First line wanted; left out: the first.",
     "read_note end_line": "Last line wanted, inclusive; left out: the last.",
     "read_note max_chars": "Characters of text at most; a longer note is cut at the end of a line.",
-    "write_note tags": "Tags for the header.",
-    "write_note overwrite": "Whether to replace a file that is there.",
     "page": "Which page, counted from 1.",
     "page_size": "How many on a page.",
     "output_format": "`text` for a model, `json` for a program.",

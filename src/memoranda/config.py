@@ -65,6 +65,7 @@ _OPENAI_HOST = "api.openai.com"
 _JSON_HINTS = {
     "projects": 'Write for example {"main": {"path": "/home/me/notes"}}.',
     "search_languages": 'Write for example ["english", "german"].',
+    "toolsets": 'Write for example ["notes", "admin"].',
 }
 _MAX_PERMALINK_BYTES = 120  # it names a folder: far below the 255 bytes of a file name
 

@@ -128,6 +128,7 @@ class Container:
                 is_recording=self.settings.search_log,
                 source=self.choice,
                 limits_of_meaning=_limits_of_meaning(self.settings),
+                is_read_only=self.settings.read_only,
             )
             self._workspaces[project.permalink] = workspace
             return workspace

@@ -196,11 +196,23 @@ class NoteNotFound(MemorandaError):
 
     code = "NOTE_NOT_FOUND"
 
-    def __init__(self, name: str, near: Sequence[str] = (), *, lost: str = "") -> None:
-        """`lost` is the path of a note that the index knows by that name, and that has no file now."""
+    def __init__(
+        self, name: str, near: Sequence[str] = (), *, lost: str = "", is_title: bool = False
+    ) -> None:
+        """Say that there is none.
+
+        Args:
+            name: as it was given.
+            near: see the class.
+            lost: path of a note that the index knows by that name, and that has no file now.
+            is_title: the notes in `near` have that title, file name or alias, which is not exact enough.
+        """
         hint = f"Near: {', '.join(near)}." if near else "Find it with search_notes."
         message = f"There is no note {name!r}"
-        if lost:
+        if is_title:
+            message = f"{name!r} is no permalink and no path, and here a title may not do"
+            hint = f"Give the permalink: {' or '.join(near)}."
+        elif lost:
             message = f"The index knows {name!r}, but its file {lost} is not there now"
         super().__init__(message, hint=hint)
         self.name, self.near = name, tuple(near)
@@ -256,11 +268,13 @@ class NoteExists(MemorandaError):
 
     code = "NOTE_EXISTS"
 
-    def __init__(self, path: str) -> None:
-        super().__init__(
-            f"{path} already exists",
-            hint="Pass overwrite=true to replace it, or change it with edit_note.",
-        )
+    def __init__(
+        self,
+        path: str,
+        *,
+        hint: str = "Pass overwrite=true to replace it, or change it with edit_note.",
+    ) -> None:
+        super().__init__(f"{path} already exists", hint=hint)
         self.path = path
 
     def fields(self) -> dict[str, object]:

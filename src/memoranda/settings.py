@@ -19,6 +19,8 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from memoranda.model.toolset import USUAL_TOOLSETS, Toolset
+
 ENV_PREFIX = "BASIC_MEMORY_"
 LOG_LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
 
@@ -76,6 +78,8 @@ class Settings(BaseSettings):
         search_half_life: days after which a note counts half in a search, and what notes say of their
             importance and status counts too; 0: only the words count.
         server_name: the name shown to MCP clients.
+        toolsets: the groups of tools that assistants see beside the ten usual ones: notes, admin, chatgpt.
+        read_only: whether assistants may only read; the command line is not concerned.
         log_level: the least that is logged: TRACE, DEBUG, INFO, SUCCESS, WARNING, ERROR or CRITICAL.
         projects_root: the folder below which assistants over HTTP may make projects; without it they
             may not.
@@ -112,6 +116,8 @@ class Settings(BaseSettings):
     search_log: bool = True
     search_half_life: int = Field(default=0, ge=0, le=36_500)
     server_name: str = Field(default="Memoranda", min_length=1)
+    toolsets: list[str] = Field(default_factory=lambda: [str(one) for one in USUAL_TOOLSETS])
+    read_only: bool = False
     log_level: str = "INFO"
     projects_root: str | None = None
 
@@ -147,6 +153,15 @@ class Settings(BaseSettings):
                 f"{unknown[0]!r} has no stems; there are {', '.join(known)} "
                 "(Chinese, Japanese, Korean and Thai need none)"
             )
+        return names
+
+    @field_validator("toolsets")
+    @classmethod
+    def _known_toolsets(cls, value: list[str]) -> list[str]:
+        names = list(dict.fromkeys(name.strip().lower() for name in value))
+        known = [each.value for each in Toolset]
+        if unknown := [name for name in names if name not in known]:
+            raise ValueError(f"there is no toolset {unknown[0]!r}; there are {', '.join(known)}")
         return names
 
     @field_validator("semantic_model_path")

@@ -45,12 +45,17 @@ from memoranda.services.browse import BrowseService
 from memoranda.services.calibration import CalibrationService
 from memoranda.services.context import ContextService
 from memoranda.services.entity import EntityService
+from memoranda.services.file_changes import FileChanges
 from memoranda.services.link_resolver import LinkResolver
 from memoranda.services.meaning import NO_PROVIDER, MeaningService, ProviderSource
+from memoranda.services.moving import MoveService
+from memoranda.services.note_history import NoteHistoryService
 from memoranda.services.notes import NoteService
 from memoranda.services.reading import read_note
 from memoranda.services.search import USUAL_LIMITS, MeaningLimits, SearchService
 from memoranda.services.search_recording import SearchRecorder
+from memoranda.services.torn_batches import put_back_torn
+from memoranda.services.undo import UndoService
 from memoranda.sync.breaker import is_tripped
 from memoranda.sync.coordinator import SyncCoordinator
 from memoranda.sync.embed_backfill import EmbedBackfill
@@ -85,6 +90,9 @@ class Workspace:
     files: FileService
     entities: EntityService
     notes: NoteService
+    moves: MoveService
+    undo: UndoService
+    note_history: NoteHistoryService
     search: SearchService
     context: ContextService
     browse: BrowseService
@@ -161,6 +169,7 @@ def join(
     is_recording: bool = True,
     source: ProviderSource = NO_PROVIDER,
     limits_of_meaning: MeaningLimits = USUAL_LIMITS,
+    is_read_only: bool = False,
 ) -> Workspace:
     """Prepare the database and build the parts; touches the disk, so call it in a thread.
 
@@ -175,6 +184,7 @@ def join(
         is_recording: searches go to the project's search log.
         source: of the embedding provider.
         limits_of_meaning: how much is found by its meaning.
+        is_read_only: nothing in the folder is put right either.
     """
     database = database_path(project)
     has_log = bool(_size(_log(database)))
@@ -218,6 +228,7 @@ def join(
         search_log=SearchLogFile(search_log_file(project)) if is_recording else None,
         source=source,
         limits_of_meaning=limits_of_meaning,
+        is_read_only=is_read_only,
     )
     return replace(workspace, opened=identify(database))
 
@@ -247,6 +258,7 @@ def assemble(
     search_log: SearchLog | None = None,
     source: ProviderSource = NO_PROVIDER,
     limits_of_meaning: MeaningLimits = USUAL_LIMITS,
+    is_read_only: bool = False,
 ) -> Workspace:
     """Build the parts of a project over an open database; `read` lets tests inject faults."""
     store = Store(engine, project_id, clock)
@@ -258,7 +270,15 @@ def assemble(
     )
     notes = NoteService(store, files, fulltext, history)
     sync = SyncService(
-        project.path, project.skips, store, files, entities, clock, read=read, languages=languages
+        project.path,
+        project.skips,
+        store,
+        files,
+        entities,
+        clock,
+        read=read,
+        languages=languages,
+        history=history,
     )
     check = partial(full_check, engine)
     integrity = IntegrityCheck(project.name, store, check, clock, period=check_every)
@@ -279,6 +299,9 @@ def assemble(
         files=files,
         entities=entities,
         notes=notes,
+        moves=MoveService(store, files, fulltext, FileChanges(files, history), notes.threads),
+        undo=UndoService(store, files, fulltext, history, notes.threads),
+        note_history=NoteHistoryService(store, files, history),
         search=SearchService(
             store,
             fulltext,
@@ -300,7 +323,7 @@ def assemble(
             clock,
             lease=lease,
             plan=plan,
-            tidy=partial(_tidy, history, files),
+            tidy=partial(_tidy, history, None if is_read_only else files),
             backfill=backfill,
         ),
         backfill=backfill,
@@ -311,9 +334,14 @@ def assemble(
     )
 
 
-def _tidy(history: HistoryStore, files: FileService) -> None:
-    """What a server does now and then: settle what dead processes left, keep the history in its bounds."""
-    settle(history, files)
+def _tidy(history: HistoryStore, files: FileService | None) -> None:
+    """What a server does now and then: settle what dead processes left, keep the history in its bounds.
+
+    Without the files nothing is settled: that may put notes back.
+    """
+    if files is not None:
+        settle(history, files)
+        put_back_torn(history, files)
     history.trim()
 
 

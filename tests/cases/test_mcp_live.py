@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.live.client import Answer, Server, answer_of
+from tests.live.client import PATIENCE_S, Answer, Server, answer_of
 from tests.live.home import Home, until
 
 from memoranda.sync.lease import Lease
@@ -329,6 +329,35 @@ def test_mcp_stdout_clean(live_home: Home) -> None:
         assert server.close() == 0
         assert server.lines_that_are_no_json_rpc == []
     assert "bad.md is indexed, but not read whole" in home.logged()
+
+
+def test_mcp_unicode(live_home: Home) -> None:
+    """Half a surrogate pair comes as an escape in JSON: it is replaced, and the server lives and answers.
+
+    Seen in: oven-sh/bun#32841, viggy28/recall#29, frappe/frappe#41128.
+    """
+    home = live_home
+    [server] = start(home, 1)
+    server.greet()
+    for arguments in (
+        {"title": "half", "content": "x", "\ud83d": 1},
+        {"title": "nul\0", "content": "x"},
+    ):
+        assert server.call("write_note", **arguments).code == "INVALID_ARGUMENT", arguments
+    assert files(home.root) == set()
+    whole = {"title": "東京 🗼", "content": "half \ud83d, whole \U0001f5fc, text \\ud83d"}
+    assert not server.call("write_note", **whole, metadata={"\udc00": "\ud83d"}).code
+    assert files(home.root) == {"東京-🗼.md"}
+    text = (home.root / "東京-🗼.md").read_text("utf-8")
+    assert text.endswith("half \ufffd, whole \U0001f5fc, text \\ud83d")
+    assert server.call("search_notes", query="\ud83d half").data["results"]
+    deep: Any = 1
+    for _ in range(500):
+        deep = [deep]
+    answer = server.begin("write_note", title="deep", content="x", metadata=deep)
+    assert "error" in answer.result(PATIENCE_S)
+    assert not server.call("read_note", path="東京 🗼").code
+    home.assert_nothing_bad_was_logged()
 
 
 # --- projects

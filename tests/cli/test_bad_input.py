@@ -142,7 +142,10 @@ def test_bad_address(ready: Cli) -> None:
 
 def test_bad_date(ready: Cli) -> None:
     for text in ("not a date at all", "2999-01-01"):
-        assert "--after" in failed(ready, "search", "x", "--after", text)
+        for option in ("--since", "--after"):
+            assert "--since" in failed(ready, "search", "x", option, text)
+        assert "WHEN" in failed(ready, "recent", text)
+        assert "--since" in failed(ready, "context", "Compost", "--since", text)
 
 
 @pytest.mark.parametrize("text", ["{", "", "[]", '{"log_level": "LOUD"}'])

@@ -73,9 +73,11 @@ def test_without_changes_it_says_so_and_makes_nothing(ready: Cli, home: Path) ->
     assert done.code == 0
     assert done.out == "No change is recorded for my notes.\n"
     assert ready("history", "list", "--json").json == {
-        "project": "my notes",
+        "path": None,
         "changes": [],
         "has_more": False,
+        "next_before_id": None,
+        "project": "my notes",
         "total_changes": 0,
         "size_bytes": 0,
         "set_aside": [],
@@ -96,9 +98,7 @@ def test_the_list_says_who_did_what_the_newest_first(ready: Cli, change: Changin
     assert rows[0][3:] == ["-", "-", "deleted", "garden/Compost.md"]
 
 
-def test_the_json_of_the_list_has_all_about_a_change(
-    ready: Cli, change: Changing, notes: Path
-) -> None:
+def test_the_json_of_the_list_has_all_about_a_change(ready: Cli, change: Changing) -> None:
     change(OLD, NEW)
     data = ready("history", "list", "--json").json
     (found,) = data["changes"]
@@ -112,11 +112,11 @@ def test_the_json_of_the_list_has_all_about_a_change(
         "kind": "updated",
         "state": "done",
         "file_path": "garden/Compost.md",
-        "project_path": str(notes),
         "before": checksum(OLD.encode()),
         "after": checksum(NEW.encode()),
         "before_bytes": len(OLD),
         "after_bytes": len(NEW),
+        "batch": 1,
     }
     assert data["total_changes"] == 1
     assert data["size_bytes"] > 0
@@ -139,8 +139,10 @@ def test_the_list_is_narrowed_by_note_client_and_time(
     assert ids("--since", "7d") == [3, 2]
     assert ids("a.md", "--since", "7d") == [3]
     assert ids("--project", "my notes", "-n", "1") == [3]
-    assert ready("history", "list", "-n", "1", "--json").json["has_more"] is True
-    assert "give --limit 20" in ready("history", "list", "-n", "2").err
+    page = ready("history", "list", "-n", "1", "--json").json
+    assert (page["has_more"], page["next_before_id"]) == (True, 3)
+    assert ids("--before-id", "3") == [2, 1]
+    assert "go on with --before-id 2" in ready("history", "list", "-n", "2").err
     assert ready("history", "list", "-n", "3").err == ""
 
 
@@ -165,26 +167,24 @@ def test_a_change_is_shown_with_its_difference(ready: Cli, change: Changing, not
     assert "  what      updated\n  note      garden/Compost.md\n" in text
     assert "  by        claude-code 2.1 with edit_note\n" in text
     assert f"  before    {len(OLD)} bytes, {checksum(OLD.encode())[:12]}\n" in text
-    words = ("--before", "--output", f"{notes}/garden/Compost.md", "--force")
-    run = command_line("history", "show", "1", *words, project="my notes")
-    assert f"  restore   {run}\n" in text
+    assert f"  undo      {command_line('undo', '1', project='my notes')}\n" in text
+    assert "restore" not in text
     assert text.endswith("-Turn the heap.\n+Turn the heap every day.\n")
     shown = ready("history", "show", 1, "--json").json
     assert "-Turn the heap.\n+Turn the heap every day.\n" in shown["diff"]
     assert (shown["id"], shown["project"]) == (1, "my notes")
 
 
-def test_that_the_note_was_changed_since_is_said_before_the_way_to_restore(
+def test_that_the_note_was_changed_since_is_said_before_the_way_back(
     ready: Cli, change: Changing, notes: Path
 ) -> None:
     change(OLD, NEW)
     warning = (
-        "  now       the note has been changed since; this line puts all of that back too, and what "
-        "was not written by a tool is kept nowhere: copy the note first\n  restore   "
+        "  now       the note has been changed since; an undo keeps that where it does not overlap"
     )
     note = notes / "garden" / "Compost.md"
     note.write_text(f"{NEW}More by hand.\n")
-    assert warning in ready("history", "show", 1).out
+    assert f"{warning}\n  undo      " in ready("history", "show", 1).out
     assert ready("history", "show", 1, "--json").json["is_changed_since"] is True
     note.write_text(NEW)
     assert "  now  " not in ready("history", "show", 1).out
@@ -192,18 +192,29 @@ def test_that_the_note_was_changed_since_is_said_before_the_way_to_restore(
     note.write_text(OLD)
     assert "  now  " not in ready("history", "show", 1).out, "it was put back already"
     note.unlink()
-    text = ready("history", "show", 1).out
-    assert "  now  " not in text
-    assert "--force" not in text, "a note that comes meanwhile is not replaced"
+    assert "  now  " not in ready("history", "show", 1).out
 
 
-def test_a_note_that_was_made_again_after_its_deletion_is_not_replaced_unsaid(
+def restore_line(text: str) -> str:
+    (line,) = re.findall(r"^  restore   (.*)$", text, re.MULTILINE)
+    return str(line)
+
+
+def test_of_a_removed_project_the_old_text_can_still_be_written(
     ready: Cli, change: Changing, notes: Path
 ) -> None:
-    change(OLD, None)
-    assert "  now  " in ready("history", "show", 1).out
-    (notes / "garden" / "Compost.md").unlink()
-    assert "  now  " not in ready("history", "show", 1).out
+    note = notes / "garden" / "Compost.md"
+    change(OLD, NEW)
+    ready("project", "remove", "my notes")
+    text = ready("history", "show", 1, "-p", "my notes").out
+    assert (
+        "  now       the note has been changed since; this line puts all of that back too" in text
+    )
+    assert "  undo  " not in text
+    done = subprocess.run(restore_line(text), shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert note.read_text() == OLD
+    assert sorted(note.parent.iterdir()) == [note, note.with_name("Garden beds.md")]
 
 
 @pytest.mark.parametrize(("before", "after", "sign"), [(None, OLD, "+"), (OLD, None, "-")])
@@ -214,41 +225,33 @@ def test_a_note_that_was_created_or_deleted_is_shown_whole(
     text = ready("history", "show", 1).out
     assert f"{sign}# Compost\n{sign}\n{sign}Turn the heap.\n" in text
     assert f"  {'before' if before is None else 'after ':<9} no file\n" in text
-    assert ("restore" in text) == (before is not None)
+    assert "  undo      " in text
 
 
-def test_the_hint_to_restore_does_what_it_says(
-    ready: Cli, change: Changing, notes: Path, home: Path
+def test_where_the_folder_has_moved_an_undo_is_not_offered(
+    ready: Cli, change: Changing, notes: Path
 ) -> None:
-    note = notes / "garden" / "Compost.md"
-    old = note.read_bytes()
-    change(old, b"spoiled")
-    note.write_bytes(b"spoiled")
-    (hint,) = re.findall(r"^  restore   (.*)$", ready("history", "show", 1).out, re.MULTILINE)
-    done = subprocess.run(hint, shell=True, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert note.read_bytes() == old
-    assert sorted(note.parent.iterdir()) == [note, note.with_name("Garden beds.md")]
-    note.write_bytes(b"spoiled")
-    ready("history", "purge", "--all", "--yes")
-    assert subprocess.run(hint, shell=True, capture_output=True).returncode == 1
-    assert note.read_bytes() == b"spoiled", "what is there is not lost for nothing"
+    change(OLD, NEW)
+    ready("project", "remove", "my notes")
+    notes.rename(notes.with_name("elsewhere"))
+    ready("project", "add", "my notes", notes.with_name("elsewhere"))
+    text = ready("history", "show", 1).out
+    assert "  undo  " not in text
+    assert restore_line(text)
+    assert ready("undo", 1).code == 1
 
 
-def hint_to_restore(text: str) -> str:
-    (hint,) = re.findall(r"^  restore   (.*)$", text, re.MULTILINE)
-    return str(hint)
-
-
-def test_the_hint_to_restore_brings_back_a_folder(
+def test_of_a_removed_project_a_deleted_note_is_not_written_over_another(
     ready: Cli, change: Changing, notes: Path
 ) -> None:
     change(OLD, None, "gone/it's here/a.md")
-    hint = hint_to_restore(ready("history", "show", 1).out)
-    done = subprocess.run(hint, shell=True, capture_output=True, text=True)
+    ready("project", "remove", "my notes")
+    line = restore_line(ready("history", "show", 1, "-p", "my notes").out)
+    assert "--force" not in line, "a note that comes meanwhile is not replaced"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert (notes / "gone" / "it's here" / "a.md").read_text() == OLD
-    again = subprocess.run(hint, shell=True, capture_output=True, text=True)
+    again = subprocess.run(line, shell=True, capture_output=True, text=True)
     assert again.returncode == 1
     assert "is there already\nhint: Give --force to replace it." in again.stderr
 
@@ -385,14 +388,14 @@ def test_the_json_of_bytes_is_text_or_base64(ready: Cli, change: Changing) -> No
         "before",
     )
     assert (after["encoding"], after["content"]) == ("base64", "/wA=")
-    assert "not text" in ready("history", "show", 1).out
+    assert "(It is not text.)" in ready("history", "show", 1).out
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         (["show", "7"], 1, "There is no change 7"),
-        (["show", "1", "--before"], 1, "There was no file"),
+        (["show", "1", "--before"], 1, "There is no content of garden/Compost.md before change 1"),
         (["show", "1", "--before", "--after"], 2, "not both"),
         (["show", "x"], 2, "whole number"),
         (["show", "1", "--output", "x"], 2, "give --before or --after as well"),
@@ -534,7 +537,7 @@ def test_a_note_that_was_lost_to_damage_is_said(ready: Cli, change: Changing, ho
     with sqlite3.connect(database) as conn:
         conn.execute("DELETE FROM content")
     conn.close()
-    assert "the text is lost" in ready("history", "show", 1).out
+    assert "(The text is lost: " in ready("history", "show", 1).out
     done = ready("history", "show", 1, "--before")
     assert done.code == 1
     assert "is lost" in done.err

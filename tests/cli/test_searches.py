@@ -30,7 +30,7 @@ def test_the_newest_come_first(ready: Cli, log: SearchLogFile) -> None:
     outcome = ready("searches", "--limit", 2)
     assert outcome.code == 0
     assert outcome.out.splitlines() == [
-        "when (UTC)           ms  found  client       query",
+        "WHEN (UTC)           MS  FOUND  CLIENT       QUERY",
         "2026-03-04 05:08:07   2      2  claude-code  third",
         "2026-03-04 05:07:07   2      1  claude-code  second line",
     ]

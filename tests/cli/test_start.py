@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
+from memoranda.cli.application import application
 from memoranda.cli.command_line import command_line
 
 Cli = Callable[..., Any]  # the fixture of conftest.py
 
 COMMANDS = [
     ("up",), ("mcp",), ("sync",), ("status",), ("doctor",), ("search",), ("searches",), ("read",), ("reindex",),
-    ("config", "show"),
+    ("context",), ("recent",), ("ls",), ("write",), ("edit",), ("mv",), ("rm",), ("undo",), ("completion",),
+    ("history", "list"), ("history", "show"), ("history", "purge"), ("config", "show"),
     ("project", "list"), ("project", "add"), ("project", "remove"), ("project", "default"), ("project", "info"),
 ]  # fmt: skip
 HEAVY = {
@@ -39,9 +41,20 @@ def imported_by(*arguments: str) -> set[str]:
     return set(done.stderr.split())
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("search", "--help")])
-def test_help_and_version_load_nothing_heavy(arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("--version",), ("search", "--help"), ("completion", "bash", "--", "re")],
+)
+def test_help_version_and_completion_load_nothing_heavy(arguments: tuple[str, ...]) -> None:
     assert not imported_by(*arguments) & HEAVY
+
+
+def test_of_a_known_command_no_other_is_built() -> None:
+    assert [each.name for each in application("ls").registered_commands] == ["ls"]
+    assert [each.name for each in application("history").registered_groups] == ["history"]
+    assert (
+        len(application("lss").registered_commands) == len(application().registered_commands) > 15
+    )
 
 
 def test_version_does_not_load_the_parser() -> None:
@@ -67,12 +80,16 @@ def test_every_command_has_help(cli: Cli, command: tuple[str, ...]) -> None:
     assert outcome.out.startswith(f"Usage: memoranda {' '.join(command)} ")
 
 
-@pytest.mark.parametrize("command", [each for each in COMMANDS if each != ("project", "add")])
+@pytest.mark.parametrize(
+    "command", [each for each in COMMANDS if each not in {("project", "add"), ("completion",)}]
+)
 def test_every_command_takes_project(cli: Cli, command: tuple[str, ...]) -> None:
     assert "--project" in cli(*command, "--help").out
 
 
-@pytest.mark.parametrize("command", [each for each in COMMANDS if each != ("mcp",)])
+@pytest.mark.parametrize(
+    "command", [each for each in COMMANDS if each not in {("mcp",), ("completion",)}]
+)
 def test_every_command_that_prints_takes_json(cli: Cli, command: tuple[str, ...]) -> None:
     assert "--json" in cli(*command, "--help").out
 

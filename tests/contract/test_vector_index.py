@@ -422,3 +422,19 @@ def test_where_there_are_more_vectors_more_are_compared_exactly(
     monkeypatch.setattr(vectors, "_MOST_CANDIDATES", 8)
     bench.near(of_text("any"), most=1)
     assert sum(compared) == 8
+
+
+def test_where_all_notes_are_fresh_none_is_asked_for(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.embed = by_words(near=vector(1), far=vector(0, 1))
+    near = bench.add("near")
+    bench.add("far", title="Far")
+    bench.complete()
+
+    def refuse(*_: Any) -> list[int]:
+        raise AssertionError("asked which notes are fresh")
+
+    monkeypatch.setattr(vectors, "fresh_among", refuse)
+
+    assert bench.near(vector(1))[0] == (near, 1)

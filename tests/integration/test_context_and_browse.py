@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoranda.errors import InvalidArgument, NoteNotFound, OutsideProject
+from memoranda.errors import FolderNotFound, InvalidArgument, NoteNotFound, OutsideProject
 
 
 @pytest.fixture
@@ -23,28 +23,29 @@ async def graph(index):
 async def test_context_is_the_note_and_its_neighbours(graph):
     (context,) = (await graph.context.build_context("memory://a")).contexts
     assert context.view.ref.file_path == "a.md"
-    assert [(r.ref.file_path, r.why, r.distance) for r in context.related] == [
+    assert [(r.ref.file_path, r.why, r.distance) for r in context.around.notes] == [
         ("b.md", "needs", 1),
         ("d.md", "<- wants", 1),
     ]
-    assert context.related[0].summary == "The second note says something."
+    assert context.around.notes[0].summary == "The second note says something."
+    assert (context.around.total, context.around.is_exact) == (2, True)
 
 
 async def test_depth_goes_further_and_never_in_circles(graph):
     (context,) = (await graph.context.build_context("a", depth=3)).contexts
-    assert [(r.ref.file_path, r.distance) for r in context.related] == [
-        ("b.md", 1),
-        ("d.md", 1),
-        ("c.md", 2),
+    assert [(r.ref.file_path, r.distance, r.why, r.via) for r in context.around.notes] == [
+        ("b.md", 1, "needs", ()),
+        ("d.md", 1, "<- wants", ()),
+        ("c.md", 2, "needs > b > needs", ("b",)),
     ]
 
 
 async def test_neighbours_are_bounded_and_filtered_by_date(graph):
     (context,) = (await graph.context.build_context("a", max_related=1)).contexts
-    assert len(context.related) == 1
+    assert (len(context.around.notes), context.around.total) == (1, 2)
     later = datetime.now(UTC) + timedelta(days=1)
     (context,) = (await graph.context.build_context("a", since=later)).contexts
-    assert context.related == ()
+    assert (context.around.notes, context.around.total) == ((), 0)
 
 
 async def test_a_pattern_gives_every_note_that_matches(index):
@@ -53,8 +54,46 @@ async def test_a_pattern_gives_every_note_that_matches(index):
     await index.sync.full_sync()
     result = await index.context.build_context("memory://x/*")
     assert [c.view.ref.file_path for c in result.contexts] == ["x/one.md", "x/two.md"]
-    with pytest.raises(NoteNotFound):
+    for pattern in ("*/one", "memory://*/one.md", "**/ONE"):
+        found = await index.context.build_context(pattern)
+        assert [c.view.ref.file_path for c in found.contexts] == ["x/one.md", "y/one.md"]
+    with pytest.raises(NoteNotFound) as caught:
         await index.context.build_context("z/*")
+    assert "No note matches this pattern" in caught.value.hint
+
+
+@pytest.mark.parametrize("pattern", ["my-folder/*", "My Folder/*", "my folder/o*e", "My*/One.md"])
+async def test_a_pattern_is_for_permalinks_and_for_paths(index, pattern):
+    index.write("My Folder/One.md", "text\n")
+    await index.sync.full_sync()
+    (context,) = (await index.context.build_context(pattern)).contexts
+    assert context.view.ref.file_path == "My Folder/One.md"
+
+
+async def test_a_pattern_is_blind_to_case_in_every_script(index):
+    index.write("Ärger/Übung.md", "text\n")
+    await index.sync.full_sync()
+    for pattern in ("ärger/*", "ÄRGER/übung*", "A\u0308rger/U\u0308*"):
+        assert (await index.context.build_context(pattern)).total == 1
+        (context,) = (await index.context.build_context(pattern)).contexts
+        assert context.view.ref.file_path == "Ärger/Übung.md"
+
+
+async def test_of_many_that_match_some_are_built_and_the_next_are_named(index):
+    for number in range(70):
+        index.write(f"x/n{number:02}.md", "text\n")
+    await index.sync.full_sync()
+    result = await index.context.build_context("x/*", max_related=3, depth=2)
+    assert [c.view.ref.permalink for c in result.contexts] == [f"x/n{n:02}" for n in range(10)]
+    assert list(result.others) == [f"x/n{n:02}" for n in range(10, 60)]
+    assert (result.total, result.max_related, result.depth) == (70, 3, 2)
+
+
+async def test_a_star_that_matches_nothing_may_be_part_of_a_name(index):
+    index.write("a.md", "---\ntitle: The A* algorithm\n---\n")
+    await index.sync.full_sync()
+    (context,) = (await index.context.build_context("The A* algorithm")).contexts
+    assert context.view.ref.file_path == "a.md"
 
 
 @pytest.mark.parametrize(("depth", "related"), [(0, 1), (4, 1), (1, -1), (1, 101)])
@@ -100,11 +139,39 @@ async def test_listing_by_pattern_and_page(tree):
     pages = [await tree.browse.list_directory(page=p, page_size=3) for p in (1, 2, 3)]
     assert [len(page.entries) for page in pages] == [3, 1, 0]
     assert pages[0].total == 4
+    assert [page.folder_total for page in pages] == [3, 3, 3]
+
+
+async def test_a_path_pattern_lists_notes_of_any_depth(tree):
+    listing = await tree.browse.list_directory(glob="**/*x*")
+    assert [e.path for e in listing.entries] == ["Sub/deep/x.md"]
+    listing = await tree.browse.list_directory("Sub", glob="*/x.md")
+    assert [(e.path, e.name) for e in listing.entries] == [("Sub/deep/x.md", "deep/x.md")]
+    listing = await tree.browse.list_directory(glob="nothing*")
+    assert (listing.entries, listing.total, listing.glob) == ((), 0, "nothing*")
+
+
+@pytest.mark.parametrize("name", ["sub/DEEP", "deep", "/Sub/deep/", "sub/deep"])
+async def test_a_folder_may_be_named_by_another_spelling(tree, name):
+    listing = await tree.browse.list_directory(name)
+    assert (listing.path, [e.path for e in listing.entries]) == ("Sub/deep", ["Sub/deep/x.md"])
+
+
+async def test_a_folder_without_notes_is_no_error(tree):
+    (tree.root / "Empty" / "inner").mkdir(parents=True)
+    listing = await tree.browse.list_directory("Empty")
+    assert (listing.path, listing.entries, listing.total) == ("Empty", (), 0)
 
 
 async def test_listing_refuses_what_is_not_there(tree):
-    with pytest.raises(NoteNotFound):
-        await tree.browse.list_directory("nowhere")
+    with pytest.raises(FolderNotFound) as caught:
+        await tree.browse.list_directory("Sub/dep")
+    assert list(caught.value.near) == ["Sub/deep", "Sub", "Sub 2", "zoo"]
+    for name in ("Sub/one.md", "sub/one"):
+        with pytest.raises(FolderNotFound, match="is a note"):
+            await tree.browse.list_directory(name)
+    with pytest.raises(InvalidArgument, match="bracket"):
+        await tree.browse.list_directory(glob="[a")
     with pytest.raises(OutsideProject):
         await tree.browse.list_directory("../x")
     with pytest.raises(InvalidArgument):
@@ -134,3 +201,29 @@ async def test_recent_activity_of_some_types_only(index):
     since = datetime.now(UTC) - timedelta(hours=1)
     activity = await index.browse.recent_activity(since, note_types=["person"])
     assert [ref.file_path for ref in activity.results] == ["a.md"]
+    assert activity.note_types == ("person",)
+
+
+async def test_where_nothing_changed_the_last_change_or_the_types_are_told(index):
+    index.write("a.md", "---\ntype: Person\n---\n")
+    old = index.write("b.md", "---\ndate: 2001-01-01\n---\nx\n")
+    os.utime(old, (1_700_000_000.5, 1_700_000_000.5))
+    await index.sync.full_sync()
+    later = datetime.now(UTC) + timedelta(hours=1)
+    activity = await index.browse.recent_activity(later)
+    assert (activity.total, activity.newest.file_path) == (0, "a.md")
+    activity = await index.browse.recent_activity(later, note_types=["note"])
+    assert activity.newest.file_path == "b.md"
+    assert activity.newest_at == datetime.fromtimestamp(1_700_000_000.5, UTC), "the file's time"
+    activity = await index.browse.recent_activity(later, note_types=["persons"])
+    assert (activity.newest, activity.known_types) == (None, ("Person", "note"))
+
+
+async def test_recent_activity_says_when_each_file_changed(index):
+    stamp = 1_700_000_000
+    file = index.write("a.md", "---\nmodified: 2001-01-01\n---\n")
+    os.utime(file, (stamp, stamp))
+    await index.sync.full_sync()
+    activity = await index.browse.recent_activity(datetime(2020, 1, 1, tzinfo=UTC))
+    assert activity.changed_at == (datetime.fromtimestamp(stamp, UTC),)
+    assert activity.results[0].updated_at.year == 2001

@@ -11,10 +11,16 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
+from memoranda.config import load_settings
 from memoranda.container import Container
 from memoranda.files.clock import SystemClock
 from memoranda.mcp.server import build_server
 from memoranda.mcp.session import Session
+
+
+async def open_container() -> Container:
+    """The container of the settings of this moment."""
+    return await Container.open(load_settings())
 
 
 @dataclass(slots=True)
@@ -78,11 +84,6 @@ def project_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 async def caller(project_root: Path) -> AsyncIterator[Caller]:
     """A client of a server over both projects."""
-
-    async def open_container() -> Container:
-        from memoranda.config import load_settings
-
-        return await Container.open(load_settings())
 
     session = Session(open_container, SystemClock())
     async with Client(build_server(session)) as client:

@@ -31,10 +31,12 @@ async def test_every_writing_tool_says_who_used_it(caller: Caller) -> None:
     async with client_of(build_server(caller.session), "claude-code", "2.1.0") as client:
         await client.call_tool("write_note", {"title": "N", "content": "one"})
         await client.call_tool("edit_note", {"path": "n", "content_updates": "two"})
-        await client.call_tool("delete_note", {"path": "n"})
+        await client.call_tool("move_note", {"path": "n", "destination": "m.md"})
+        await client.call_tool("delete_note", {"path": "m.md"})
+        await client.call_tool("undo_change", {"change_id": 4})
         assert [change.author for change in await changes(caller)] == [
             Author("claude-code", "2.1.0", tool)
-            for tool in ("write_note", "edit_note", "delete_note")
+            for tool in ("write_note", "edit_note", "move_note", "delete_note", "undo_change")
         ]
 
 

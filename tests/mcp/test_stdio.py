@@ -91,7 +91,7 @@ async def test_a_client_of_the_sdk_can_use_it(project_root: Path) -> None:
         hello = await session.initialize()
         assert hello.server_info.name == "Memoranda"
         assert hello.instructions
-        assert len((await session.list_tools()).tools) == 10
+        assert len((await session.list_tools()).tools) == 13
         result = await session.call_tool("write_note", {"title": "Hi", "content": "first words"})
         assert not result.is_error
         result = await session.call_tool("search_notes", {"query": "words"})

@@ -39,6 +39,9 @@ async def test_the_tool_list_is_small_and_annotated(caller: Caller) -> None:
         "recent_activity",
         "list_memory_projects",
         "create_memory_project",
+        "move_note",
+        "note_history",
+        "undo_change",
     ]
     sent = json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools])
     assert len(sent) < 20_000
@@ -590,8 +593,8 @@ async def test_project_info_is_a_resource(caller: Caller) -> None:
     assert info["index"]["status"] == "ready"
     (named,) = await caller.client.read_resource("memory://@second/project_info")
     assert json.loads(named.text)["name"] == "Second"
-    (template,) = await caller.client.list_resource_templates()
-    assert template.uri_template == "memory://@{project}/project_info"
+    templates = {each.uri_template for each in await caller.client.list_resource_templates()}
+    assert "memory://@{project}/project_info" in templates
     with pytest.raises(Exception, match="PROJECT_NOT_FOUND"):
         await caller.client.read_resource("memory://@third/project_info")
 

@@ -6,24 +6,33 @@ alone. Help is plain text: typer's rich help would load rich for every `--help`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import typer
 
 from memoranda.cli.commands import (
+    completion,
     config,
+    context,
     doctor,
+    edit,
     history,
+    ls,
     mcp,
+    mv,
     project,
     read,
+    recent,
     reindex,
+    rm,
     search,
     searches,
     status,
     sync,
+    undo,
     up,
+    write,
 )
 from memoranda.cli.errors import WRONG_USAGE, guarded, report, runnable
 from memoranda.cli.output import write_note, write_text
@@ -35,8 +44,37 @@ assistant. Indexing never changes a note.
 """
 
 
-def application() -> typer.Typer:
-    """The application with all commands; built once a process."""
+_COMMANDS: Mapping[str, Callable[..., object] | typer.Typer] = {  # in the order of the help
+    "up": up.up,
+    "mcp": mcp.mcp,
+    "sync": sync.sync,
+    "status": status.status,
+    "doctor": doctor.doctor,
+    "search": search.search,
+    "searches": searches.searches,
+    "read": read.read,
+    "context": context.context,
+    "recent": recent.recent,
+    "ls": ls.ls,
+    "write": write.write,
+    "edit": edit.edit,
+    "mv": mv.mv,
+    "rm": rm.rm,
+    "undo": undo.undo,
+    "reindex": reindex.reindex,
+    "completion": completion.completion,
+    "project": project.commands,
+    "history": history.commands,
+    "config": config.commands,
+}
+
+
+def application(only: str = "") -> typer.Typer:
+    """The application; built once a process.
+
+    Args:
+        only: the command that is needed; of no such name, all. Typer takes a millisecond for each.
+    """
     app = typer.Typer(
         name="memoranda",
         help=_ABOUT,
@@ -47,18 +85,13 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["--help", "-h"]},
     )
     app.callback()(_root)
-    app.command()(up.up)
-    app.command()(mcp.mcp)
-    app.add_typer(project.commands, name="project")
-    app.command()(sync.sync)
-    app.command()(status.status)
-    app.command()(doctor.doctor)
-    app.command()(search.search)
-    app.command()(searches.searches)
-    app.command()(read.read)
-    app.command()(reindex.reindex)
-    app.add_typer(history.commands, name="history")
-    app.add_typer(config.commands, name="config")
+    for name, command in _COMMANDS.items():
+        if only in _COMMANDS and only != name:
+            continue
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
     return app
 
 
@@ -77,7 +110,7 @@ def run_application(arguments: Sequence[str]) -> int:
         return WRONG_USAGE
 
     def work() -> int:
-        app = application()
+        app = application(arguments[0] if arguments else "")
         if (text := _help(app, options)) is not None:
             write_text(text)
             return 0

@@ -1,111 +1,80 @@
-"""What `memoranda history` says of a change, as JSON and as text."""
+"""What `memoranda history` says of a change."""
 
 from __future__ import annotations
 
 import base64
-import sys
-from collections.abc import Sequence
-from enum import Enum, auto
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from memoranda.cli.command_line import command_line
-from memoranda.cli.histories import Missing, OpenHistory, side
+from memoranda.cli.histories import OpenHistory
 from memoranda.cli.output import size, table
-from memoranda.files.file_service import checksum
-from memoranda.markdown.diff import diff
-from memoranda.markdown.source import decode
+from memoranda.cli.styles import diff_lines
+from memoranda.cli.tables import Column, Cut
 from memoranda.model.history import ChangeState, RecordedChange
+from memoranda.model.undoing import ShownChange
 
-_CHANGED_SINCE = (
+COLUMNS = (
+    Column("ID", "cyan"),
+    Column("WHEN (UTC)", "dim"),
+    Column("CLIENT", "", Cut.END),
+    Column("TOOL"),
+    Column("WHAT"),
+    Column("NOTE", "bold", Cut.START),
+)
+_MERGED = "the note has been changed since; an undo keeps that where it does not overlap"
+_REPLACED = (
     "the note has been changed since; this line puts all of that back too, and what was not written "
     "by a tool is kept nowhere: copy the note first"
 )
 
 
-class _Now(Enum):
-    """A note beside the two sides of a change."""
-
-    KNOWN = auto()
-    """It has the bytes of one of them."""
-    OTHER = auto()
-    GONE = auto()
-
-
-def changes_table(changes: Sequence[RecordedChange]) -> str:
-    """One line a change under headings."""
-    rows = [
+def rows(changes: Sequence[RecordedChange]) -> list[tuple[object, ...]]:
+    """One row a change, for `COLUMNS`."""
+    return [
         (
             change.change_id,
             f"{change.at:%Y-%m-%d %H:%M:%S}",
             one_line(change.author.client) or "-",
             one_line(change.author.tool) or "-",
             _what(change),
-            one_line(change.path),
+            _note(change),
         )
         for change in changes
     ]
-    return table(("ID", "WHEN (UTC)", "CLIENT", "TOOL", "WHAT", "NOTE"), rows)
 
 
-def about(history: OpenHistory, change: RecordedChange) -> list[str]:
-    """Everything about a change but its difference."""
+def changes_text(changes: Sequence[RecordedChange], *, most: int = 10) -> str:
+    """The first changes as a plain table, and how many more there are."""
+    text = table([column.heading for column in COLUMNS], rows(changes[:most]))
+    more = len(changes) - most
+    return f"{text}\n... and {more:,} more" if more > 0 else text
+
+
+def about(history: OpenHistory, shown: ShownChange) -> Iterator[tuple[str, str]]:
+    """Everything about a change, and the command that takes it back."""
+    change = shown.change
     author = change.author
     who = " ".join(filter(None, [one_line(author.client), one_line(author.version)])) or "unknown"
     tool = f" with {one_line(author.tool)}" if author.tool else ""
-    lines = [
-        f"change {change.change_id}",
-        f"  what      {_what(change)}",
-        f"  note      {one_line(change.path)}",
-        f"  folder    {one_line(change.root)}",
-        f"  by        {who}{tool}",
-        f"  when      {change.at:%Y-%m-%d %H:%M:%S} UTC",
-    ]
+    yield f"change {change.change_id}", "bold"
+    yield f"  what      {_what(change)}", ""
+    yield f"  note      {_note(change)}", "cyan"
+    yield f"  folder    {one_line(change.root)}", ""
+    yield f"  by        {who}{tool}", ""
+    yield f"  when      {change.at:%Y-%m-%d %H:%M:%S} UTC", ""
     for label, digest, n_bytes in (
         ("before", change.before, change.before_bytes),
         ("after", change.after, change.after_bytes),
     ):
-        lines.append(f"  {label:<9} {f'{size(n_bytes)}, {digest[:12]}' if digest else 'no file'}")
-    if change.before:
-        state = _state(change)
-        if state is _Now.OTHER:
-            lines.append(f"  now       {_CHANGED_SINCE}")
-        words = ["history", "show", str(change.change_id), "--before", "--output"]
-        words += [f"{change.root}/{change.path}", *([] if state is _Now.GONE else ["--force"])]
-        lines.append(f"  restore   {command_line(*words, project=history.name)}")
-    return lines
-
-
-def difference(history: OpenHistory, change: RecordedChange) -> str:
-    """The unified diff, or in a sentence why there is none."""
-    texts = []
-    for digest in (change.before, change.after):
-        data = side(history, digest)
-        if isinstance(data, Missing):
-            return "(the text is lost, it was damaged)"
-        if b"\0" in data:
-            return "(not text; see --before and --after)"
-        texts.append(decode(data).text)
-    return diff(texts[0], texts[1], change.path, max_chars=sys.maxsize)
-
-
-def change_json(change: RecordedChange) -> dict[str, Any]:
-    """All about a change but its contents."""
-    return {
-        "id": change.change_id,
-        "at": change.at.isoformat(timespec="milliseconds"),
-        "client": change.author.client,
-        "client_version": change.author.version,
-        "tool": change.author.tool,
-        "kind": change.kind.value,
-        "state": change.state.value,
-        "file_path": change.path,
-        "project_path": change.root,
-        "before": change.before,
-        "after": change.after,
-        "before_bytes": change.before_bytes,
-        "after_bytes": change.after_bytes,
-    }
+        yield f"  {label:<9} {f'{size(n_bytes)}, {digest[:12]}' if digest else 'no file'}", ""
+    yield from _way_back(history, shown)
+    yield "", ""
+    if shown.diff:
+        yield from diff_lines(shown.diff)
+    else:
+        yield f"({shown.notice or 'no text differs'})", "dim"
 
 
 def content_json(change: RecordedChange, data: bytes, *, is_before: bool) -> dict[str, Any]:
@@ -123,32 +92,40 @@ def content_json(change: RecordedChange, data: bytes, *, is_before: bool) -> dic
     }
 
 
-def is_changed_since(change: RecordedChange) -> bool:
-    """Whether the note is there and has the bytes of neither side of the change."""
-    return _state(change) is _Now.OTHER
-
-
 def one_line(text: str) -> str:
     """A name with each run of blanks and line ends as one blank."""
     return " ".join(text.split())
 
 
-def _state(change: RecordedChange) -> _Now:
-    """What has become of the note since the change."""
-    try:
-        data = (Path(change.root) / change.path).read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return _Now.GONE
-    except OSError:  # nobody can tell, so be careful
-        return _Now.OTHER
-    return _Now.KNOWN if checksum(data) in (change.before, change.after) else _Now.OTHER
+def _way_back(history: OpenHistory, shown: ShownChange) -> Iterator[tuple[str, str]]:
+    """An undo where the project is still what it was; else its old text can be written anywhere."""
+    change = shown.change
+    if history.root is not None and str(history.root) == change.root:
+        if shown.is_changed_since:
+            yield f"  now       {_MERGED}", "yellow"
+        undo = command_line("undo", str(change.change_id), project=history.name)
+        yield f"  undo      {undo}", "dim"
+    elif change.before:
+        if shown.is_changed_since:
+            yield f"  now       {_REPLACED}", "yellow"
+        file = Path(change.root) / (change.moved_from or change.path)
+        words = ["history", "show", str(change.change_id), "--before", "--output", str(file)]
+        words += ["--force"] if file.exists() else []
+        yield f"  restore   {command_line(*words, project=history.name)}", "dim"
+
+
+def _note(change: RecordedChange) -> str:
+    came = f"{one_line(change.moved_from)} -> " if change.moved_from else ""
+    return f"{came}{one_line(change.path)}"
 
 
 def _what(change: RecordedChange) -> str:
+    beside = [f"with {change.batch}"] if change.batch not in (0, change.change_id) else []
     match change.state:
         case ChangeState.DONE:
-            return change.kind.value
+            pass
         case ChangeState.PENDING:
-            return f"{change.kind.value} (under way, or cut off)"
+            beside.append("under way, or cut off")
         case ChangeState.UNSURE:
-            return f"{change.kind.value} (cut off, unsure)"
+            beside.append("cut off, unsure")
+    return f"{change.kind.value} ({'; '.join(beside)})" if beside else change.kind.value

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from memoranda.cli.output import ReaderGone, write_json, write_note
-from memoranda.errors import ConfigProblem, MemorandaError, NoteNotFound, ProjectNotFound
+from memoranda.errors import ConfigProblem, MemorandaError, UndoConflict
 
 FAILED = 1
 WRONG_USAGE = 2
@@ -24,7 +24,7 @@ def guarded(work: Callable[[], int | None], *, as_json: bool) -> int:
     try:
         return work() or 0
     except MemorandaError as error:
-        report(error.code, error.message, hint=hint(error), fields=error.fields(), as_json=as_json)
+        _report_error(error, as_json=as_json)
         return FAILED
     except ReaderGone:
         raise
@@ -32,16 +32,23 @@ def guarded(work: Callable[[], int | None], *, as_json: bool) -> int:
         return _report_bug(error, as_json=as_json)
 
 
+def _report_error(error: MemorandaError, *, as_json: bool) -> None:
+    from memoranda.cli.wording import message
+
+    fields = error.fields()
+    report(error.code, message(error), hint=hint(error), fields=fields, as_json=as_json)
+    if isinstance(error, UndoConflict) and error.diff and not as_json:
+        from memoranda.cli.output import write_styled_note
+        from memoranda.cli.styles import diff_lines
+
+        write_styled_note(diff_lines(error.diff))
+
+
 def hint(error: MemorandaError) -> str:
-    """What to do next in the words of the command line; an error's own hint may name a tool."""
-    match error:
-        case ProjectNotFound(known=()):
-            text = "Begin with `memoranda up PATH`."
-        case NoteNotFound(near=()):
-            text = "Find it with `memoranda search WORDS`."
-        case _:
-            text = error.hint
-    return runnable(text)
+    """What to do next, with each command as a line that runs."""
+    from memoranda.cli.wording import hint as worded
+
+    return runnable(worded(error))
 
 
 def runnable(text: str) -> str:

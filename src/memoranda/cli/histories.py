@@ -17,11 +17,11 @@ from memoranda.config import (
     log_file,
     project_permalink,
 )
-from memoranda.errors import FileProblem, InvalidArgument, ProjectNotFound
+from memoranda.errors import ProjectNotFound
 from memoranda.files.clock import SystemClock
 from memoranda.history.store import HistoryStore
 from memoranda.logs import configure_logging
-from memoranda.model.address import NotePath, declared_permalink, natural_permalink, stem
+from memoranda.model.address import NotePath
 from memoranda.model.history import HistoryLimits, RecordedChange
 from memoranda.model.project import Project
 
@@ -33,11 +33,6 @@ class OpenHistory:
     name: str
     root: Path | None
     store: HistoryStore
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A content that is recorded but not there: it was lost when a damaged history was read."""
 
 
 @contextmanager
@@ -75,74 +70,14 @@ def note_path(path: str, history: OpenHistory) -> NotePath:
     return NotePath(given.as_posix())
 
 
-def recorded_paths(history: OpenHistory, wanted: NotePath) -> tuple[NotePath, ...]:
-    """The notes of the history that a path means, the nearest meaning alone.
-
-    First the path as it is, then without its `.md` or as a folder, then as a permalink of one of these.
-    """
-    known = history.store.paths()
-    if wanted in known:
-        return (wanted,)
-    if wanted == ".":
-        return tuple(known)
-    found = tuple(path for path in known if path == f"{wanted}.md" or path.startswith(f"{wanted}/"))
-    if found or (permalink := declared_permalink(wanted)) is None:
-        return found
-    spelled = {path: natural_permalink(path, stem(path)) for path in known}
-    return tuple(
-        path
-        for path, each in spelled.items()
-        if each == permalink or each.startswith(f"{permalink}/")
-    )
-
-
-def found_change(history: OpenHistory, change_id: int) -> RecordedChange:
-    """The change of that number.
-
-    Raises:
-        InvalidArgument: there is none.
-    """
-    change = history.store.change(change_id)
-    if change is None:
-        raise InvalidArgument(
-            "ID",
-            f"There is no change {change_id} in the history of {history.name}",
-            hint="List the changes there are with `memoranda history list`.",
-        )
-    return change
-
-
-def content(history: OpenHistory, change: RecordedChange, *, is_before: bool) -> bytes:
-    """The bytes of a note at one side of a change.
-
-    Raises:
-        InvalidArgument: there was no file.
-        FileProblem: the bytes are lost.
-    """
-    option = "--before" if is_before else "--after"
-    checksum = change.before if is_before else change.after
-    if checksum is None:
-        raise InvalidArgument(
-            option,
-            f"There was no file {change.path} {option[2:]} change {change.change_id}",
-            hint="The change created it." if is_before else "The change deleted it.",
-        )
-    data = side(history, checksum)
-    if isinstance(data, Missing):
-        raise FileProblem(
-            change.path,
-            f"The content of {change.path} {option[2:]} change {change.change_id} is lost",
-            hint="The history was damaged; `memoranda history list` says where the old file is.",
-        )
-    return data
-
-
-def side(history: OpenHistory, checksum: str | None) -> bytes | Missing:
-    """The bytes of that checksum; none at all for no file."""
-    if checksum is None:
-        return b""
-    data = history.store.content(checksum)
-    return Missing() if data is None else data
+def current_bytes(change: RecordedChange) -> bytes | None:
+    """What is now where the change left its note, None when there is no file."""
+    try:
+        return (Path(change.root) / change.path).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:  # nobody can tell, so be careful: as if it had been changed
+        return b"\0"
 
 
 def now() -> datetime:

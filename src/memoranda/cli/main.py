@@ -1,7 +1,8 @@
-"""The console command: streams, the ways out, and the two fast paths.
+"""The console command: streams, the ways out, and the fast paths.
 
 Start-up time is a feature, so this module imports next to nothing: `--version` and a plain
-`mcp` never load the command line parser, `--help` never loads anything that does work.
+`mcp` never load the command line parser, `--help` never loads anything that does work, and what a
+shell asks while somebody types is never parsed (which would load pydantic).
 
 Exit codes: 0 done, 1 the thing asked for failed, 2 wrong usage, 130 interrupted, 141 the reader of
 our output went away.
@@ -57,6 +58,8 @@ def _dispatch(arguments: list[str]) -> int:
             return _serve(None)
         case ["mcp", "--project" | "-p", name]:
             return _serve(name)
+        case ["completion", ("bash" | "zsh" | "fish") as shell, "--", *words] if words:
+            return _complete(shell, words)
         case _:
             from memoranda.cli.application import run_application
 
@@ -68,6 +71,14 @@ def _serve(project: str | None) -> int:
     from memoranda.cli.errors import guarded
 
     return guarded(lambda: serve(project), as_json=False)
+
+
+def _complete(shell: str, words: list[str]) -> int:
+    from memoranda.cli.commands.completion import print_answer
+    from memoranda.cli.errors import guarded
+    from memoranda.cli.shells import Shell
+
+    return guarded(lambda: print_answer(Shell(shell), words), as_json=False)
 
 
 def _discard_output() -> None:

@@ -1,6 +1,6 @@
 """What commands print: data to stdout, everything else to stderr.
 
-Plain text without colour, so that it reads the same in a terminal, a file and a pipe.
+Plain text in a file and a pipe; a terminal may get colours as well (`terminal`), never other words.
 """
 
 from __future__ import annotations
@@ -8,9 +8,13 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-_STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+Styled = Iterable[tuple[str, str]]
+"""Lines, each with the style that a terminal shows it in ("" for none), as rich names styles."""
+
+_STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
+_NOTE_STYLES = {"error": "bold red", "hint": "cyan"}
 
 
 class ReaderGone(Exception):
@@ -25,6 +29,16 @@ def write_json(value: object) -> None:
 def write_text(text: str) -> None:
     """Print text on stdout, with exactly one line end after it; for a terminal see `shown`."""
     _write(shown(text, on_terminal=sys.stdout.isatty()).rstrip("\n") + "\n")
+
+
+def write_styled(lines: Styled) -> None:
+    """Print lines on stdout, on a terminal in their styles."""
+    if sys.stdout.isatty():
+        from memoranda.cli.terminal import print_styled
+
+        print_styled(lines)
+    else:
+        write_text("\n".join(line for line, _ in lines))
 
 
 def write_raw(data: bytes) -> None:
@@ -43,8 +57,22 @@ def shown(text: str, *, on_terminal: bool) -> str:
 
 
 def write_note(text: str) -> None:
-    """Print something that is not data (what is going on, a warning) on stderr."""
-    sys.stderr.write(shown(text, on_terminal=sys.stderr.isatty()).rstrip("\n") + "\n")
+    """Print something that is not data (what is going on, a warning) on stderr.
+
+    On a terminal the word before the first colon says how it looks; the rest is dim.
+    """
+    style = _NOTE_STYLES.get(text.partition(":")[0], "dim")
+    write_styled_note((line, style) for line in text.rstrip("\n").split("\n"))
+
+
+def write_styled_note(lines: Styled) -> None:
+    """Print lines on stderr, on a terminal in their styles."""
+    if sys.stderr.isatty():
+        from memoranda.cli.terminal import print_styled
+
+        print_styled(lines, stderr=True)
+    else:
+        sys.stderr.write("".join(f"{line}\n" for line, _ in lines))
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

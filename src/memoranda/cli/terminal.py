@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memoranda.cli.output import shown
+from memoranda.cli.output import Styled, shown
 from memoranda.render.search import MARKS
 
 if TYPE_CHECKING:
@@ -20,6 +20,20 @@ if TYPE_CHECKING:
 _HANGING = 3
 _NARROWEST = 20
 _MARKED = re.compile(f"{MARKS[0]}([^{MARKS[1]}]*){MARKS[1]}")
+
+
+def print_styled(lines: Styled, *, stderr: bool = False) -> None:
+    """Print lines in their styles; the terminal breaks those that are too long for it.
+
+    A terminal that knows no colours (TERM=dumb) gets plain letters; with NO_COLOR in the environment
+    bold and dim are left.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=stderr)
+    for line, style in lines:
+        console.print(Text(shown(line, on_terminal=True), style), soft_wrap=True, highlight=False)
 
 
 def print_marked(console: Console, text: str) -> None:

@@ -161,9 +161,10 @@ def pending(
 ) -> list[PendingChange]:
     """The changes in this folder that were begun and not ended, oldest first.
 
-    With a path those of this one file that stand alone: what is in a batch is settled with it.
+    With a path those of this one file that stand alone: what is in a batch is settled with it, and a move
+    concerns another file too.
     """
-    of_path = "" if path is None else " AND path = :path AND batch IS NULL"
+    of_path = "" if path is None else " AND path = :path AND batch IS NULL AND kind <> 'moved'"
     rows = conn.execute(
         f"SELECT {COLUMNS} FROM change WHERE state = 'pending' AND root = :root{of_path} ORDER BY id",  # noqa: S608  (columns)
         {"root": storable(root), "path": path},

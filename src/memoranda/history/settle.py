@@ -31,7 +31,9 @@ class PendingFiles(Protocol):
 
 
 def settle(store: HistoryStore, files: PendingFiles) -> Settled:
-    """Find out what became of every pending change in the project's folder. Touches disk and history.
+    """Find out what became of every pending change of one file. Touches disk and history.
+
+    What belongs to a call that changed several files, and a move, is left to `services.torn_batches`.
 
     Nothing is settled while the folder is missing or empty: then it is a drive that is not mounted, and
     its files are not gone. A file whose lock someone holds is left to the next time, since its change
@@ -42,7 +44,7 @@ def settle(store: HistoryStore, files: PendingFiles) -> Settled:
     """
     paths = list(dict.fromkeys(each.change.path for each in store.pending()))
     outcomes: list[ChangeState | None] = []
-    if _is_there(store.root):
+    if is_there(store.root):
         for path in paths:
             outcomes += _settled(store, files, path)
     settled = Settled(
@@ -74,7 +76,8 @@ def _settled(store: HistoryStore, files: PendingFiles, path: NotePath) -> list[C
         return []
 
 
-def _is_there(root: str) -> bool:
+def is_there(root: str) -> bool:
+    """Whether the project's folder is there and has something in it."""
     try:
         with os.scandir(root) as entries:
             return any(True for _ in entries)

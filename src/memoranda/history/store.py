@@ -203,9 +203,9 @@ class HistoryStore:
         """The changes of the batch of that id (`RecordedChange.batch`), oldest first; none when it is gone."""
         return self._file.read(lambda conn: changes.of_batch(conn, batch), [])
 
-    def end_batch(self, batch: int, state: ChangeState | None) -> None:
-        """Give all changes of a batch that state, or remove them, after it was settled."""
-        end(self._file, [each.change_id for each in self.batch(batch)], state)
+    def end_changes(self, ids: Sequence[int], state: ChangeState | None) -> None:
+        """Give changes that state, or remove them, after they were settled."""
+        end(self._file, ids, state)
 
     def change(self, change_id: int) -> RecordedChange | None:
         """The change of that id, None when there is none (any more)."""

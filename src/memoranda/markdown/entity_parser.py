@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from memoranda.markdown.blocks import Document, Holder, Leaf, read_blocks
@@ -20,6 +21,8 @@ from memoranda.model.note import Link, Observation, ParsedNote
 PARSER_VERSION: Final = 2
 """Raised when the same text gives another `ParsedNote`, so that an index knows it is outdated."""
 
+_REMEMBERED: Final = 32
+_REMEMBERED_CHARS: Final = 50_000
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _COMMENT_SIGN: Final = re.compile("%%")
 _LINE_LEAD: Final = " \t>-+*"
@@ -33,7 +36,8 @@ _new_observation: Final = maker(Observation)
 def parse_note(text: str, path: NotePath) -> ParsedNote:
     """Read a note. Every fault of the text is contained; `problems` names those of the frontmatter.
 
-    A lone surrogate, which no UTF-8 file holds, is read as U+FFFD.
+    A lone surrogate, which no UTF-8 file holds, is read as U+FFFD. The last texts are remembered: an edit asks
+    for the same one several times, and a note that was read is often the next that is changed.
 
     Args:
         text: a decoded file without its byte order mark, see `source.decode`.
@@ -41,6 +45,10 @@ def parse_note(text: str, path: NotePath) -> ParsedNote:
 
     Source: spec 3, FORMAT.
     """
+    return (_remembered if len(text) <= _REMEMBERED_CHARS else _parsed)(text, path)
+
+
+def _parsed(text: str, path: NotePath) -> ParsedNote:
     if not text.isascii():
         text = _SURROGATE.sub("\ufffd", text)
     cut = split_frontmatter(text)
@@ -75,6 +83,9 @@ def parse_note(text: str, path: NotePath) -> ParsedNote:
         raw_frontmatter=header.raw,
         problems=problems,
     )
+
+
+_remembered: Final = lru_cache(maxsize=_REMEMBERED)(_parsed)
 
 
 class _Findings:

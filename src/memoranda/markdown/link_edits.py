@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from memoranda.errors import InvalidArgument
-from memoranda.markdown.edit_checks import Splice, difference, spliced
+from memoranda.markdown.edit_checks import Shift, Splice, difference, spliced
 from memoranda.markdown.edit_layout import Reading, WrittenLink, read_for_edit
+from memoranda.markdown.file_links import path_in
 from memoranda.markdown.link_places import (
     Definitions,
     TargetPlace,
@@ -40,7 +41,7 @@ def retarget_link(text: str, link: Link, target: str, path: NotePath) -> str:
 
     Args:
         text: the note.
-        link: one of the links that `parse_note` reads from this very text.
+        link: one of the links that `parse_note` or `file_links` reads from this very text.
         target: for wiki links a name, for Markdown links a path that is not encoded.
         path: of the note.
 
@@ -76,6 +77,7 @@ def retarget_links(text: str, pairs: Iterable[tuple[Link, str]], path: NotePath)
     keys = {link.relation_type for link in aims if link.form is LinkForm.FRONTMATTER}
     free = [key for key in before.note.frontmatter if "_".join(key.lower().split()) in keys]
     reason = difference(before, after, splices, retargeted=retargeted, free_keys=free)
+    reason = reason or _misread(before, after, aims, splices)
     if reason:
         first, (target, _) = next(iter(aims.items()))
         raise InvalidArgument(
@@ -96,7 +98,7 @@ def _aims(
     definitions = _NO_DEFINITIONS
     aims: dict[Link, tuple[str, TargetPlace]] = {}
     for link, target in pairs:
-        if link not in there:
+        if link not in there and not _is_file_link(link, written.get(link.start)):
             raise InvalidArgument(
                 "link",
                 f"{before.note.path} has no such link to {link.target!r} in line {link.line}",
@@ -119,6 +121,32 @@ def _aims(
             raise _two_targets(link, target, aims[link][0])
         aims[link] = (target, place)
     return aims
+
+
+def _is_file_link(link: Link, found: WrittenLink | None) -> bool:
+    """Whether it is one of `file_links`."""
+    return found is not None and (found.style, found.end, path_in(found)) == (
+        "Inline",
+        link.end,
+        link.target,
+    )
+
+
+def _misread(
+    before: Reading,
+    after: Reading,
+    aims: Mapping[Link, tuple[str, TargetPlace]],
+    splices: Sequence[Splice],
+) -> str:
+    """Whether a link that is none of the note's own has another target than it was to have."""
+    there = set(before.note.links)
+    others = [(link, target) for link, (target, _) in aims.items() if link not in there]
+    if not others:
+        return ""
+    shift = Shift(splices)
+    now = {link.start: path_in(link) for link in after.layout.links}
+    is_right = all(target and now.get(shift.start(link.start)) == target for link, target in others)
+    return "" if is_right else "it would not be read as that target"
 
 
 def _written_links(reading: Reading) -> dict[int, WrittenLink]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from memoranda.mcp.parameters import Param, schema
 from memoranda.mcp.session import Session
+from memoranda.model.toolset import Toolset
 
 OUTPUT_FORMAT = Param("output_format", default="text", choices=("text", "json"))
 PROJECT = Param("project", description="Project name; default project if left out.")
@@ -44,9 +45,11 @@ class Declaration:
 
     Attributes:
         description: for the model: what it does and when to use it.
-        params: without `output_format`, which is added.
+        params: without `output_format`, which is added unless the tool has one form only.
         run: gets the typed values by the parameters' names.
+        toolset: the group that it is offered with.
         read_only, destructive, idempotent: the hints of the MCP tool annotations.
+        is_json_only: it answers in JSON and takes no `output_format`.
     """
 
     name: str
@@ -54,14 +57,16 @@ class Declaration:
     description: str
     params: tuple[Param, ...]
     run: Run
+    toolset: Toolset = Toolset.CORE
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
+    is_json_only: bool = False
 
     @cached_property
     def all_params(self) -> tuple[Param, ...]:
         """The tool's own parameters and `output_format`."""
-        return (*self.params, OUTPUT_FORMAT)
+        return self.params if self.is_json_only else (*self.params, OUTPUT_FORMAT)
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoranda.errors import DatabaseDamaged, MemorandaError
+from memoranda.mcp.arguments import parse
 from memoranda.mcp.client import acting
 from memoranda.mcp.declarations import OUTPUT_FORMAT, Answer, Declaration
 from memoranda.mcp.errors import Unexpected, error_data, error_text
-from memoranda.mcp.parameters import parse
 from memoranda.mcp.session import Session
 from memoranda.model.history import NOBODY, Author
 from memoranda.render.bounds import compact
@@ -36,10 +36,12 @@ async def call(
     by: Author = NOBODY,
 ) -> Reply:
     """Run a tool for a client. Never raises but for cancellation."""
-    as_json = str(arguments.get(OUTPUT_FORMAT.name, "")).strip().lower() == "json"
+    as_json = declaration.is_json_only or wants_json(arguments)
     try:
+        if not declaration.read_only:
+            await session.require_writable()
         values = parse(declaration.all_params, arguments)
-        del values[OUTPUT_FORMAT.name]
+        values.pop(OUTPUT_FORMAT.name, None)
         with acting(by, declaration.name):
             answer = await _run(declaration, session, values)
         if as_json:
@@ -47,12 +49,12 @@ async def call(
         text = answer.text()
         return Reply(tuple(map(_sendable, (text,) if isinstance(text, str) else text)))
     except MemorandaError as error:
-        return _error_reply(error, as_json=as_json)
+        return error_reply(error, as_json=as_json)
     except Exception:  # noqa: BLE001 the boundary: logged, and the server lives on
         from loguru import logger
 
         logger.exception("{} failed", declaration.name)
-        return _error_reply(Unexpected(declaration.name), as_json=as_json)
+        return error_reply(Unexpected(declaration.name), as_json=as_json)
 
 
 async def _run(declaration: Declaration, session: Session, values: dict[str, Any]) -> Answer:
@@ -65,7 +67,14 @@ async def _run(declaration: Declaration, session: Session, values: dict[str, Any
         return await declaration.run(session, values)
 
 
-def _error_reply(error: MemorandaError, *, as_json: bool) -> Reply:
+def wants_json(arguments: Mapping[str, Any]) -> bool:
+    """Whether the call asks for JSON, also if nothing else of it can be read."""
+    asked = arguments.get(OUTPUT_FORMAT.name)
+    return isinstance(asked, str) and asked.strip().lower() == "json"
+
+
+def error_reply(error: MemorandaError, *, as_json: bool) -> Reply:
+    """What is sent for an error."""
     if as_json:
         return _json_reply(error_data(error), is_error=True)
     return Reply((_sendable(error_text(error)),), is_error=True)

@@ -13,13 +13,22 @@ _FIELD_CHARS = 300
 _MOST_ITEMS = 20
 
 
+_HINTS = {
+    "INVALID_ARGUMENT": "Correct it and repeat the call.",
+    "IO_ERROR": "The user can look at `memoranda status` and the log.",
+    "NOT_READY": "Repeat the call in a few seconds.",
+    "READ_ONLY": "Tell the user: nothing was changed.",
+}
+"""What to do about errors that have no better hint of their own."""
+
+
 def error_data(error: MemorandaError) -> dict[str, Any]:
     """`{"error": {"code", "message", "hint", ...fields}}`, bounded whatever the caller sent."""
     fields = {name: _bounded(value) for name, value in error.fields().items()}
     named = {
         "code": error.code,
         "message": one_line(error.message, _MESSAGE_CHARS),
-        "hint": one_line(error.hint, _MESSAGE_CHARS),
+        "hint": one_line(_hint(error), _MESSAGE_CHARS),
     }
     return {"error": named | {k: v for k, v in fields.items() if k not in named}}
 
@@ -27,8 +36,8 @@ def error_data(error: MemorandaError) -> dict[str, Any]:
 def error_text(error: MemorandaError) -> str:
     """The message with its code on one line, the hint on the next."""
     lines = [f"{error.code}: {one_line(error.message, _MESSAGE_CHARS)}"]
-    if error.hint:
-        lines.append(one_line(error.hint, _MESSAGE_CHARS))
+    if hint := _hint(error):
+        lines.append(one_line(hint, _MESSAGE_CHARS))
     if isinstance(error, Conflict):
         lines.append(f"Its checksum is now {error.checksum}.")
     return "\n".join(lines)
@@ -41,6 +50,10 @@ class Unexpected(MemorandaError):
 
     def __init__(self, tool: str) -> None:
         super().__init__(f"{tool} failed unexpectedly", hint="The server's log has the details.")
+
+
+def _hint(error: MemorandaError) -> str:
+    return error.hint or _HINTS.get(error.code, "")
 
 
 def _bounded(value: object) -> object:

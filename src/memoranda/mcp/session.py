@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memoranda.errors import InvalidArgument, NotReady
+from memoranda.errors import InvalidArgument, NotReady, ReadOnly
 from memoranda.model.address import ByName, parse_address
 from memoranda.ports import Clock
 
@@ -30,7 +30,11 @@ OpenContainer = Callable[[], Awaitable["Container"]]
 
 
 class Session:
-    """Owns the container of this process and the task that opens it."""
+    """Owns the container of this process and the task that opens it.
+
+    Attributes:
+        is_read_only: whether this process never writes, whatever the settings say.
+    """
 
     def __init__(
         self,
@@ -38,7 +42,9 @@ class Session:
         clock: Clock,
         *,
         patience_s: float = OPENING_PATIENCE_S,
+        read_only: bool = False,
     ) -> None:
+        self.is_read_only = read_only
         self._open_container = open_container
         self._clock = clock
         self._patience_s = patience_s
@@ -57,10 +63,14 @@ class Session:
 
         A write that was begun is finished and indexed; `aclose` waits for it.
         """
+        return await asyncio.shield(self.begin(call))
+
+    def begin(self, call: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """The same, for one who does not want to wait for the end."""
         task = asyncio.create_task(call)
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
-        return await asyncio.shield(task)
+        return task
 
     def start(self) -> asyncio.Task[Container]:
         """Begin to open the container unless it is open or being opened.
@@ -91,6 +101,19 @@ class Session:
                 "The index is still being opened", hint="Repeat the call in a few seconds."
             )
         return task.result()
+
+    async def require_writable(self) -> None:
+        """For what writes: refuse it where only reading is allowed, by this process or the settings in force.
+
+        Raises:
+            ReadOnly: it is refused.
+            NotReady: see `container`.
+        """
+        if self.is_read_only or (await self.container()).settings.read_only:
+            raise ReadOnly(
+                "This server only reads: nothing was changed",
+                hint="Tell the user: it is set by read_only in the configuration, or by --read-only.",
+            )
 
     async def workspace(self, project: str | None, address: str = "") -> Workspace:
         """The workspace of a project, with its sync running.

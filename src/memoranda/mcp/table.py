@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from memoranda.mcp.declarations import Declaration
-from memoranda.mcp.tools import browse, context, notes, projects, search
+from memoranda.mcp.tools import (
+    admin,
+    browse,
+    chatgpt,
+    context,
+    history,
+    moves,
+    notes,
+    projects,
+    search,
+)
 
 TOOLS: tuple[Declaration, ...] = (
     *notes.DECLARATIONS,
@@ -11,4 +21,8 @@ TOOLS: tuple[Declaration, ...] = (
     *context.DECLARATIONS,
     *browse.DECLARATIONS,
     *projects.DECLARATIONS,
+    *moves.DECLARATIONS,
+    *history.DECLARATIONS,
+    *admin.DECLARATIONS,
+    *chatgpt.DECLARATIONS,
 )

@@ -140,7 +140,6 @@ class ByName:
 
     name: str
     project: str | None = None
-    is_pattern: bool = False
 
 
 Address = ById | ByName
@@ -154,7 +153,7 @@ def parse_address(text: str) -> Address:
             or an id too large to exist.
     """
     if not text.startswith("memory://"):
-        return ByName(text.strip(), is_pattern=text.rstrip().endswith("*"))
+        return ByName(text.strip())
     rest = text.removeprefix("memory://").strip()
     if not rest.strip("/"):
         raise InvalidUri(text, "the path is empty")
@@ -179,4 +178,4 @@ def parse_address(text: str) -> Address:
         if len(number) > 18:
             raise InvalidUri(text, "the id is too large")
         return ById(int(number))
-    return ByName(rest, project, is_pattern=rest.endswith("*"))
+    return ByName(rest, project)

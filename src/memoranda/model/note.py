@@ -254,9 +254,18 @@ class IncomingRelation:
 
 @dataclass(frozen=True, slots=True)
 class RelatedNote:
-    """A neighbour in the graph. `why` names the path, e.g. "implements" or "<- requires"."""
+    """A note near another one in the graph.
+
+    Attributes:
+        distance: how many steps away.
+        why: the links on the way: `implements, links_to (2)`, `<- requires` for one that points here,
+            `requires > Title of the note between > <- implements` for two steps.
+        summary: what it is about, on one line; "" for an empty note.
+        via: the permalinks of the notes between.
+    """
 
     ref: NoteRef
     distance: int
     why: str
     summary: str
+    via: tuple[Permalink, ...] = ()

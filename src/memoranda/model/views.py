@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import assert_never
 
-from memoranda.model.address import NotePath
+from memoranda.model.address import NotePath, Permalink
 from memoranda.model.embedding import EmbeddingProgress, ProviderState
 from memoranda.model.live import LeaderState
 from memoranda.model.note import (
@@ -31,6 +31,7 @@ class NoteView:
         start_line, end_line: 1-based, inclusive; the lines `text` holds (end < start when empty).
         total_lines: lines of the whole file.
         next_line: the line to go on with when `text` was cut, else None.
+        backlinks: the first of them by path; `backlink_total` is how many there are.
     """
 
     ref: NoteRef
@@ -44,6 +45,7 @@ class NoteView:
     relations: tuple[OutgoingRelation, ...]
     backlinks: tuple[IncomingRelation, ...]
     related: tuple[RelatedNote, ...] = ()
+    backlink_total: int = 0
 
 
 class WriteAction(StrEnum):
@@ -82,20 +84,44 @@ class DeleteResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The notes around a note, the most relevant first.
+
+    Attributes:
+        total: how many there are, with those that are not among `notes`.
+        is_exact: whether all were counted; else there are at least `total`.
+    """
+
+    notes: tuple[RelatedNote, ...] = ()
+    total: int = 0
+    is_exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
-    """A note and its neighbourhood (spec 8.6 ContextResult). `related` nearest first."""
+    """A note and its neighbourhood (spec 8.6 ContextResult)."""
 
     view: NoteView
-    related: tuple[RelatedNote, ...]
+    around: Neighbourhood = Neighbourhood()
 
 
 @dataclass(frozen=True, slots=True)
 class ContextResult:
-    """Contexts of all notes that matched, in path order; `total` before the bound."""
+    """Contexts of the notes that matched, in path order.
+
+    Attributes:
+        path: as asked.
+        others: the permalinks of further notes that matched, the next ones first, not all of them.
+        total: how many matched.
+        depth, max_related: what was asked for.
+    """
 
     path: str
     contexts: tuple[Context, ...]
     total: int
+    others: tuple[Permalink, ...] = ()
+    depth: int = 1
+    max_related: int = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,24 +140,44 @@ class DirectoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryListing:
-    """Folders first, then files, each by name (case-blind)."""
+    """Folders first, then files, each by name (case-blind).
+
+    Attributes:
+        path: the folder as it is written on disk, also where it was asked for by another spelling.
+        total: how many entries there are on all pages, `folder_total` of them folders.
+        glob: the pattern that they match, None for all.
+    """
 
     path: str
     entries: tuple[DirectoryEntry, ...]
     page: int
     page_size: int
     total: int
+    folder_total: int = 0
+    glob: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Recently modified notes (file time), newest first, ties by path."""
+    """Recently modified notes (file time), newest first, ties by path.
+
+    Attributes:
+        changed_at: the time of each result's file, aware UTC.
+        note_types: what was asked for.
+        newest: where nothing was found at all: the note of these types changed last, and `newest_at` when.
+        known_types: where there is no note of these types at any time: types that notes have.
+    """
 
     since: datetime
     results: tuple[NoteRef, ...]
     page: int
     page_size: int
     total: int
+    changed_at: tuple[datetime, ...] = ()
+    note_types: tuple[str, ...] = ()
+    newest: NoteRef | None = None
+    newest_at: datetime | None = None
+    known_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ the headings above an item count; terms that follow each other in the query and 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -158,13 +158,10 @@ class ItemScorer:
     def _count(self, text: str) -> _Counted:
         words = written_words(text)
         counted = _Counted(len(words))
-        known = self._words.among(words)
-        if known:
-            for place, word in enumerate(words):
-                if word in known:
-                    for number, is_exact in known[word]:
-                        counted.add(number, is_exact)
-                        counted.places.append((place, number))
+        for place, word in self._words.likely(words, is_ascii=text.isascii()):
+            for number, is_exact in self._words[word]:
+                counted.add(number, is_exact)
+                counted.places.append((place, number))
         if self._runs:
             self._count_runs(counted, text, words)
         return counted
@@ -244,10 +241,14 @@ def _in_a_row(term: Term) -> _Run:
     return _Run(exact, is_open=term.is_prefix)
 
 
-class _Words:
-    """Which terms a written word is a form of."""
+class _Words(dict[str, tuple[tuple[int, bool], ...]]):
+    """Word as `written_words` gives it -> the terms it is a form of, and whether as typed; filled on demand.
+
+    Most words of a text are a form of none, which their first letter tells (`likely`).
+    """
 
     def __init__(self, terms: Iterable[Term], languages: Languages) -> None:
+        super().__init__()
         self._languages = languages
         self._exact: dict[str, list[int]] = {}
         self._forms: dict[str, list[int]] = {}
@@ -262,21 +263,21 @@ class _Words:
                 self._prefixes.append((term.phrases[0], number))
         self._initials = frozenset(form[:1] for form in (*self._exact, *self._forms))
         self._is_any_initial = not keeps_beginnings(languages)
-        self._known: dict[str, tuple[tuple[int, bool], ...]] = {}
-        self._seen = set[str]()
 
-    def among(self, words: Iterable[str]) -> Mapping[str, tuple[tuple[int, bool], ...]]:
-        """Those of the words that are a form of a term, each with the terms and whether it is as typed.
+    def likely(self, words: Sequence[str], *, is_ascii: bool) -> list[tuple[int, str]]:
+        """The words that may be a form of a term, with their places."""
+        if self._is_any_initial:
+            return list(enumerate(words))
+        initials = self._initials
+        if is_ascii:
+            return [(at, word) for at, word in enumerate(words) if word[0] in initials]
+        return [
+            (at, word) for at, word in enumerate(words) if word[0] in initials or not word.isascii()
+        ]
 
-        `words` are as `written_words` gives them.
-        """
-        distinct = set(words)
-        for word in distinct - self._seen:
-            may_be_form = word[0] in self._initials or self._is_any_initial or not word.isascii()
-            if may_be_form and (of := self._compared(word)):
-                self._known[word] = of
-        self._seen |= distinct
-        return {word: self._known[word] for word in distinct & self._known.keys()}
+    def __missing__(self, word: str) -> tuple[tuple[int, bool], ...]:
+        of = self[word] = self._compared(word)
+        return of
 
     def _compared(self, word: str) -> tuple[tuple[int, bool], ...]:
         stored = token(word)

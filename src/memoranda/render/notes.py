@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -14,7 +15,7 @@ from memoranda.model.note import (
     RelatedNote,
 )
 from memoranda.model.okf import provenance
-from memoranda.model.outline import Section, sections_of
+from memoranda.model.outline import sections_of
 from memoranda.model.project import Project
 from memoranda.model.views import DeleteResult, NoteView, WriteAction, WriteResult
 from memoranda.render.bounds import (
@@ -25,6 +26,7 @@ from memoranda.render.bounds import (
     lines_that_fit,
     one_line,
 )
+from memoranda.render.outline import outline_text, section_data
 from memoranda.render.provenance import provenance_data, provenance_text
 
 Json = dict[str, Any]
@@ -32,6 +34,7 @@ Json = dict[str, Any]
 TITLE_CHARS = 500
 _TAG_CHARS = 100
 _MOST_TAGS = 50
+_LIKE_AN_ID = re.compile("id/[0-9]+")
 _LATE_CHARS = 60  # what `line_cut` and longer line numbers add once the content is known
 
 
@@ -41,8 +44,12 @@ def moment(value: datetime | None) -> str | None:
 
 
 def uri(ref: NoteRef, project: Project) -> str:
-    """`memory://permalink`, with `@project` unless the project is the default."""
-    owner = "" if project.is_default else f"@{project.permalink}/"
+    """`memory://permalink`, with `@project` unless the project is the default.
+
+    A permalink that looks like an id has it always: there it is no id.
+    """
+    is_plain = project.is_default and not _LIKE_AN_ID.fullmatch(ref.permalink)
+    owner = "" if is_plain else f"@{project.permalink}/"
     return f"memory://{owner}{ref.permalink}"
 
 
@@ -126,27 +133,19 @@ def backlink_data(relation: IncomingRelation) -> Json:
 
 
 def related_data(related: RelatedNote) -> Json:
-    """A neighbour: who, how far, why, and what it is about."""
-    return {
+    """A neighbour: who, how far, why (and by way of which notes), and what it is about."""
+    data: Json = {
         "title": one_line(related.ref.title, TITLE_CHARS),
         "permalink": related.ref.permalink,
         "file_path": related.ref.file_path,
-        "note_type": related.ref.note_type,
+        "note_type": one_line(related.ref.note_type, TITLE_CHARS),
         "distance": related.distance,
         "why": related.why,
         "summary": one_line(related.summary, 300) if related.summary else "",
     }
-
-
-def section_data(section: Section) -> Json:
-    """A line of the outline; `end_line` is the last line of what stands below the heading."""
-    return {
-        "level": section.heading.level,
-        "text": section.heading.text,
-        "line": section.heading.line,
-        "end_line": section.end_line,
-        "slug": section.slug,
-    }
+    if related.via:
+        data["via"] = list(related.via)
+    return data
 
 
 def view_data(
@@ -180,6 +179,8 @@ def view_data(
     data |= provenance_data(provenance(view.parsed.frontmatter))
     data["content"] = ""
     data |= bounded_lists(lists, limit // 2 - len(compact(data)))
+    if len(data["backlinks"]) < view.backlink_total:
+        data["backlinks_total"] = view.backlink_total
     data |= {
         "start_line": view.start_line,
         "end_line": view.end_line,
@@ -237,27 +238,44 @@ def view_text(
         about.append(f"Line {end} is longer than the answer may be: pass a larger max_chars.")
     if next_line is not None:
         about.append(f"Cut here. Go on with start_line={next_line}.")
-    about += neighbours_text(view.relations, view.backlinks)
+        about += outline_text(sections_of(view.parsed), end, about_limit // 3)
+    about += neighbours_text(view.relations, view.backlinks, view.backlink_total)
     return text, _joined(about, about_limit)
 
 
 def neighbours_text(
-    relations: Sequence[OutgoingRelation], backlinks: Sequence[IncomingRelation], most: int = 20
+    relations: Sequence[OutgoingRelation],
+    backlinks: Sequence[IncomingRelation],
+    backlink_total: int = 0,
+    most: int = 20,
 ) -> list[str]:
-    """Links out and in, a line each, at most `most` of each kind."""
+    """Links out and in, a line each, at most `most` of each kind; there may be more than are given."""
+    total = max(backlink_total, len(backlinks))
     lines: list[str] = []
     if relations:
         lines.append(f"Links to ({len(relations)}):")
-        lines += [f"- {_outgoing(relation)}" for relation in relations[:most]]
+        lines += [f"- {outgoing_text(relation)}" for relation in relations[:most]]
         lines += _more(len(relations) - most)
     if backlinks:
-        lines.append(f"Linked from ({len(backlinks)}):")
-        lines += [
-            f"- {one_line(link.from_title, 120)} — {link.from_permalink} ({link.relation_type})"
-            for link in backlinks[:most]
-        ]
-        lines += _more(len(backlinks) - most)
+        lines.append(f"Linked from ({total:,}):")
+        lines += [f"- {backlink_text(link)}" for link in backlinks[:most]]
+        lines += _more(total - min(len(backlinks), most))
     return lines
+
+
+def outgoing_text(relation: OutgoingRelation) -> str:
+    """`requires Focus — research/focus`."""
+    if relation.resolved:
+        target = f"{one_line(relation.to_title or '', 120)} — {relation.to_permalink}"
+    else:
+        target = f"{one_line(relation.target, 120)} (no such note)"
+    return f"{one_line(relation.relation_type, 100)} {target}"
+
+
+def backlink_text(link: IncomingRelation) -> str:
+    """`Daily — journal/daily (links_to)`."""
+    title = one_line(link.from_title, 120)
+    return f"{title} — {link.from_permalink} ({one_line(link.relation_type, 100)})"
 
 
 def write_data(result: WriteResult, project: Project, limit: int = ANSWER_CHARS) -> Json:
@@ -337,14 +355,6 @@ def delete_text(result: DeleteResult, limit: int = ANSWER_CHARS) -> str:
 def count(number: int, noun: str) -> str:
     """`1 note`, `2 notes`, `10,000 notes`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _outgoing(relation: OutgoingRelation) -> str:
-    if relation.resolved:
-        target = f"{one_line(relation.to_title or '', 120)} — {relation.to_permalink}"
-    else:
-        target = f"{one_line(relation.target, 120)} (no such note)"
-    return f"{relation.relation_type} {target}"
 
 
 def _more(number: int) -> list[str]:

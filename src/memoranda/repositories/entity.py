@@ -42,7 +42,12 @@ _KNOWN = select(
 _KNOWN_AT = _KNOWN.where(entity.c.file_path.in_(many("values")))
 _IS_BELOW = (
     select(entity.c.id)
-    .where(_MINE, entity.c.file_path > bindparam("first"), entity.c.file_path < bindparam("end"))
+    .where(
+        # As it is, SQLite would read an index that begins with the project, and all notes with it.
+        entity.c.project_id + 0 == bindparam("project"),
+        entity.c.file_path > bindparam("first"),
+        entity.c.file_path < bindparam("end"),
+    )
     .limit(1)
 )
 _STORED = select(

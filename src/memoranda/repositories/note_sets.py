@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import Select, bindparam, func, literal, or_, select
 
+from memoranda.db.engine import is_writing
 from memoranda.db.tables import entity
 from memoranda.model.search import DateSpan
+from memoranda.repositories.changes import mark_of
 from memoranda.repositories.filters import in_span
 from memoranda.repositories.store import ProjectScoped
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 _MINE = entity.c.project_id == bindparam("project")
 _IDS = select(entity.c.id).where(_MINE)
 _COUNT = select(func.count()).where(_MINE)
+_COUNTED = "notes counted"
 _FEW = 500
 _MANY = 1_000
 _BY_PATH = "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?)) ORDER BY file_path"
@@ -34,8 +37,18 @@ class NoteSets(ProjectScoped):
     """The notes of one project, as sets of ids."""
 
     def count(self) -> int:
-        """How many notes there are."""
-        return self._conn.execute(_COUNT, {"project": self._project_id}).scalar_one()
+        """How many notes there are; a connection remembers it until something changes.
+
+        Every search asks; a transaction that writes may be rolled back, and remembers nothing.
+        """
+        asked = mark_of(self._conn), self._project_id
+        known = self._conn.info.get(_COUNTED)
+        if known is not None and known[0] == asked:
+            return int(known[1])
+        found = self._conn.execute(_COUNT, {"project": self._project_id}).scalar_one()
+        if not is_writing(self._conn):
+            self._conn.info[_COUNTED] = asked, found
+        return found
 
     def all(self) -> Ids:
         """Every note, ascending."""

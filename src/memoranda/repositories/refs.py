@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC
 from typing import Any
 
 from sqlalchemy import Row, bindparam, func, or_, select
 
-from memoranda.db.tables import entity
+from memoranda.db.tables import entity, note_name
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import NoteRef
 from memoranda.repositories.store import ProjectScoped, in_chunks, many, texts
@@ -30,28 +30,28 @@ REF_COLUMNS = (
 )
 _MINE = entity.c.project_id == bindparam("project")
 _BY_ID = select(*REF_COLUMNS).where(entity.c.id.in_(many("values")))
+_ONE = select(*REF_COLUMNS).where(entity.c.id == bindparam("of"))
 _AT = select(*REF_COLUMNS).where(_MINE, entity.c.file_path == bindparam("path"))
-_IDS_AT = select(entity.c.file_path, entity.c.id).where(
-    _MINE, entity.c.file_path.in_(many("values"))
+_ANY = select(entity.c.id).where(_MINE).limit(1)
+_TAILS = (
+    select(*REF_COLUMNS)
+    .join(note_name, note_name.c.entity_id == entity.c.id)
+    .where(
+        note_name.c.project_id == bindparam("project"),
+        note_name.c.key == bindparam("last"),
+        note_name.c.kind == bindparam("as_kind"),
+        or_(
+            entity.c.permalink == bindparam("tail"),
+            entity.c.permalink.like(bindparam("pattern"), escape="\\"),
+        ),
+    )
+    .order_by(entity.c.file_path)
 )
-_PATHS = select(entity.c.file_path).where(_MINE).order_by(entity.c.file_path)
-_PATHS_BELOW = _PATHS.where(
-    entity.c.file_path > bindparam("first"), entity.c.file_path < bindparam("end")
+_TITLES = (
+    select(entity.c.title, entity.c.permalink)
+    .where(entity.c.id.in_(many("values")))
+    .order_by(entity.c.file_path)
 )
-_LIKE = _MINE & or_(
-    entity.c.permalink.like(bindparam("pattern"), escape="\\"),
-    entity.c.file_path.like(bindparam("pattern"), escape="\\"),
-)
-_MATCHING = select(*REF_COLUMNS).where(_LIKE).order_by(entity.c.file_path).limit(bindparam("most"))
-_MATCHING_COUNT = select(func.count()).where(_LIKE)
-_TAILS = select(*REF_COLUMNS).where(
-    _MINE,
-    or_(
-        entity.c.permalink == bindparam("tail"),
-        entity.c.permalink.like(bindparam("pattern"), escape="\\"),
-    ),
-)
-_TITLES = select(entity.c.title, entity.c.permalink).where(_MINE).order_by(entity.c.file_path)
 _OPENINGS = select(entity.c.id, func.substr(entity.c.content, 1, bindparam("length"))).where(
     entity.c.id.in_(many("values"))
 )
@@ -94,73 +94,35 @@ class NoteRefRepository(ProjectScoped):
 
     def by_id(self, entity_id: int) -> NoteRef | None:
         """The note with this internal id."""
-        return self.by_ids([entity_id]).get(entity_id)
+        row = self._conn.execute(_ONE, {"of": entity_id}).one_or_none()
+        return note_ref(row) if row else None
 
     def at(self, path: str) -> NoteRef | None:
         """The note at exactly this path."""
         row = self._conn.execute(_AT, {"project": self._project_id, "path": path}).one_or_none()
         return note_ref(row) if row else None
 
-    def ids_at(self, paths: Collection[str]) -> dict[str, int]:
-        """Entity ids by path."""
-        return {
-            path: i
-            for chunk in in_chunks(paths)
-            for path, i in self._conn.execute(
-                _IDS_AT, {"project": self._project_id, "values": chunk}
-            )
-        }
-
-    def paths_below(self, folder: str) -> list[str]:
-        """Paths of the notes below a folder ("" is the root), sorted."""
-        values = {"project": self._project_id}
-        if folder:
-            rows = self._conn.execute(
-                _PATHS_BELOW, {**values, "first": f"{folder}/", "end": f"{folder}0"}
-            )
-        else:
-            rows = self._conn.execute(_PATHS, values)
-        return list(rows.scalars())
-
-    def matching(self, pattern: str, limit: int) -> tuple[list[NoteRef], int]:
-        """Notes whose permalink or path matches a pattern with `*`, in path order, and their number."""
-        values = {
-            "project": self._project_id,
-            "pattern": _escaped(pattern).replace("*", "%"),
-        }
-        total = self._conn.execute(_MATCHING_COUNT, values).scalar_one()
-        rows = self._conn.execute(_MATCHING, {**values, "most": limit})
-        return [note_ref(row) for row in rows], total
-
-    def with_permalink_tail(self, tail: str) -> list[NoteRef]:
-        """Notes whose permalink's last segments are `tail`."""
+    def with_permalink_tail(self, tail: str, kind: int) -> list[NoteRef]:
+        """Notes whose permalink's last segments are `tail`; `kind`: of the names that are the last one."""
         rows = self._conn.execute(
             _TAILS,
-            {"project": self._project_id, "tail": tail, "pattern": f"%/{_escaped(tail)}"},
+            {
+                "project": self._project_id,
+                "last": tail.rpartition("/")[2],
+                "as_kind": kind,
+                "tail": tail,
+                "pattern": f"%/{_escaped(tail)}",
+            },
         )
         return [note_ref(row) for row in rows]
 
-    def modified_since(
-        self, since_ns: int, note_types: Sequence[str], limit: int, offset: int
-    ) -> tuple[list[NoteRef], int]:
-        """Notes by file time, newest first, ties by path; and how many there are."""
-        condition = (entity.c.project_id == self._project_id) & (entity.c.mtime_ns >= since_ns)
-        if note_types:
-            condition &= func.lower(entity.c.note_type).in_([t.lower() for t in note_types])
-        total = self._conn.execute(select(func.count()).where(condition)).scalar_one()
-        rows = self._conn.execute(
-            select(*REF_COLUMNS)
-            .where(condition)
-            .order_by(entity.c.mtime_ns.desc(), entity.c.file_path)
-            .limit(limit)
-            .offset(offset)
-        )
-        return [note_ref(row) for row in rows], total
-
-    def titles(self) -> list[tuple[str, str]]:
-        """(title, permalink) of every note in path order, for near-name suggestions."""
-        rows = self._conn.execute(_TITLES, {"project": self._project_id})
-        return [(title, permalink) for title, permalink in rows]
+    def titles(self, ids: Iterable[int]) -> list[tuple[str, str]]:
+        """(title, permalink) of these notes in path order."""
+        return [
+            (title, permalink or "")
+            for chunk in in_chunks(ids)
+            for title, permalink in self._conn.execute(_TITLES, {"values": chunk})
+        ]
 
     def openings(self, ids: Iterable[int], length: int) -> dict[int, str]:
         """The first characters of the bodies of these notes."""
@@ -172,9 +134,7 @@ class NoteRefRepository(ProjectScoped):
 
     def has_any(self) -> bool:
         """Whether there is a note at all."""
-        return (
-            self._conn.execute(_PATHS.limit(1), {"project": self._project_id}).first() is not None
-        )
+        return self._conn.execute(_ANY, {"project": self._project_id}).first() is not None
 
     def with_problems(self) -> list[NoteRef]:
         """Notes with a fault in their frontmatter, by path."""

@@ -52,6 +52,7 @@ _LINKS = (
         link.c.context,
         link.c.is_attachment,
         link.c.line,
+        link.c.form,
     )
     .where(link.c.entity_id.in_(many("values")))
     .order_by(link.c.entity_id, link.c.ordinal)
@@ -132,6 +133,7 @@ class StoredLink:
     context: str | None
     is_attachment: bool
     line: int
+    form: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +206,20 @@ class RelationRepository(ProjectScoped):
     def links_of(self, entity_ids: Iterable[int]) -> list[StoredLink]:
         """The links of these notes in document order."""
         return [
-            StoredLink(*row)
+            StoredLink(*tuple(row))
             for chunk in in_chunks(entity_ids)
             for row in self._conn.execute(_LINKS, {"values": chunk})
         ]
+
+    def sources_of_names(self, keys: Collection[str]) -> set[int]:
+        """The notes with a link that one of these keys is compared for."""
+        return {
+            entity_id
+            for chunk in in_chunks(keys)
+            for entity_id in self._conn.execute(
+                _SOURCES_OF_NAMES, {"project": self._project_id, "values": chunk}
+            ).scalars()
+        }
 
     def point_links(self, targets: Iterable[tuple[int, int, int | None]]) -> None:
         """Set the target of (entity id, ordinal) to an entity or to nothing."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy.engine import Connection
 
+from memoranda.db import fts
 from memoranda.model.embedding import Chunk, EmbeddingProgress
 from memoranda.model.item_key import NOTE_BITS
 from memoranda.ports import NearItems, PendingNote, StoredChunk
@@ -172,7 +173,7 @@ class SqliteVectorIndex:
         for block in everything if estimates is None else best_first(estimates, wanted):
             ids, notes = cache.ids[places[block]], cache.keys[places[block]] >> NOTE_BITS
             of = np.unique(notes)
-            fresh = fresh_among(conn, self._project_id, space, of.tolist())
+            fresh = self._fresh_among(conn, space, of)
             if len(fresh) < _MANY_STALE * len(of):
                 self._caches.sweep(conn, ids[~np.isin(notes, fresh)])
                 if len(block) < len(places):
@@ -203,7 +204,7 @@ class SqliteVectorIndex:
 
         wanted, place = np.unique(keys, return_inverse=True)
         found = np.zeros(len(wanted), np.float32)
-        fresh = fresh_among(conn, self._project_id, space, np.unique(wanted >> NOTE_BITS).tolist())
+        fresh = self._fresh_among(conn, space, np.unique(wanted >> NOTE_BITS))
         current = wanted[np.isin(wanted >> NOTE_BITS, fresh)]
         rows = _rows(conn, _OF_ITEMS, as_list(current.tolist()), space, len(query))
         if rows:
@@ -234,6 +235,19 @@ class SqliteVectorIndex:
             StoredChunk(Chunk(key, part, text, content_key), stacked([blob], len(blob) // 4)[0])
             for key, part, text, content_key, blob in _rows(conn, _AT, f"[{pairs}]", space)
         ]
+
+    def _fresh_among(self, conn: Connection, space: str, notes: Keys) -> Keys:
+        """Which of these notes are fresh notes of the project.
+
+        Where all notes are, none is asked for: the vectors of one that is gone went with it.
+        """
+        import numpy as np
+
+        found = counts(conn, self._project_id, space)
+        if found.fresh == found.notes and not _rows(conn, fts.ANOTHER_PROJECT, self._project_id):
+            return notes
+        among = fresh_among(conn, self._project_id, space, notes.tolist())
+        return np.array(among, np.int64)
 
     def _fresh(self, conn: Connection, space: str) -> Keys:
         import numpy as np

@@ -17,13 +17,13 @@ from memoranda.files.file_service import FileService, checksum
 from memoranda.history.store import HistoryStore
 from memoranda.markdown.edit_warnings import edit_warnings
 from memoranda.markdown.edits import apply_edit
+from memoranda.markdown.near_misses import near_misses
 from memoranda.markdown.source import decode, encode
 from memoranda.model.address import NotePath
 from memoranda.model.edit import Edit
 from memoranda.model.history import Author
 from memoranda.model.note import SourceText
 from memoranda.model.sync import FileState
-from memoranda.services.reading import read_note
 
 T = TypeVar("T")
 
@@ -66,13 +66,15 @@ class NoteChanges:
         Raises: as `NoteService.write`; nothing was changed.
         """
         data = encode(SourceText(text))
+        warnings = tuple(near_misses(text, path))
 
         def put() -> Changed:
             if not self._files.exists(path):
                 if expected is not None:
                     raise NoteNotFound(path)
                 self._files.require_no_other_kind(path)
-                return Changed(None, text, data, self._write(path, None, data, by), True)
+                state = self._write(path, None, data, by)
+                return Changed(None, text, data, state, True, warnings)
             if not replace:
                 raise NoteExists(path)
             old, state = self._files.read(path)
@@ -80,7 +82,8 @@ class NoteChanges:
                 raise Conflict(path, checksum(old))
             if data != old:
                 state = self._write(path, old, data, by)
-            return Changed(old.decode("utf-8", "replace"), text, data, state, data != old)
+            before = old.decode("utf-8", "replace")
+            return Changed(before, text, data, state, data != old, warnings)
 
         with self._files.locked(path):
             return _undisturbed(put)
@@ -101,25 +104,26 @@ class NoteChanges:
 
         def edit() -> Changed:
             data, state = self._files.read(path)
-            note = read_note(data, state)
-            if expected is not None and note.checksum != expected:
-                raise Conflict(path, note.checksum)
-            text = note.source.text
+            source = decode(data)
+            if expected is not None and checksum(data) != expected:
+                raise Conflict(path, checksum(data))
+            text = source.text
             warnings: list[str] = []
             for one in edits:
                 before, text = text, apply_edit(text, one, path)
                 warnings += edit_warnings(before, text, one, path)
-            new = encode(SourceText(text, note.source.encoding, note.source.bom))
+            warnings += near_misses(text, path, before=source.text)
+            new = encode(SourceText(text, source.encoding, source.bom))
             if new != data and decode(new).text != text:
                 raise InvalidArgument(
                     "content_updates",
                     f"{path} is not UTF-8, and with this edit it would no longer be read as "
-                    f"{note.source.encoding}",
+                    f"{source.encoding}",
                     hint="Save the file as UTF-8 first, then edit it.",
                 )
             if not dry_run and new != data:
                 state = self._write(path, data, new, by)
-            return Changed(note.source.text, text, new, state, new != data, tuple(warnings))
+            return Changed(source.text, text, new, state, new != data, tuple(warnings))
 
         with self._files.locked(path):
             return _undisturbed(edit)

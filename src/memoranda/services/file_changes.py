@@ -187,14 +187,19 @@ class _Work:
         waiting = [(change, self._old_place(change), token) for change, token in moves]
         while waiting:
             held = {old for _, old, _ in waiting}
-            free = [one for one in waiting if _place(self._files, one[0]) not in held - {one[1]}]
+            free = [
+                one
+                for one in waiting
+                if (new := _place(self._files, one[0])) == one[1] or new not in held
+            ]
             for change, old, _ in free:
                 self._make_room(change)
                 self._rename(change.path, old, _place(self._files, change))
                 if change.moved_from is not None:
                     self._left.add(self._old_place(change).parent)
             if free:
-                waiting = [one for one in waiting if one not in free]
+                done = set(map(id, free))
+                waiting = [one for one in waiting if id(one) not in done]
                 continue
             change, old, token = waiting[0]
             aside = old.with_name(temporary_name(token))

@@ -20,11 +20,15 @@ from memoranda.model.address import (
 )
 from memoranda.model.note import NoteRef
 from memoranda.repositories.names import NameRepository
+from memoranda.repositories.near_titles import NearTitleRepository
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.store import Tx
 from memoranda.services.linking import NameKind
+from memoranda.services.nearness import Candidate, forms, nearest
 
 _NEAR = 5
+_NEIGHBOURS = 50
+_BEGUN = 100
 _LONGEST_NAME = 4096
 _SIMILAR = 0.75
 _LOOKED_AT = 3
@@ -69,12 +73,12 @@ def _by_name(tx: Tx, text: str, *, exact: bool) -> NoteRef:
         return _one(text, literal or paths)
     named = _of_kind(found, {key}, NameKind.TITLE, NameKind.FILE_NAME, NameKind.ALIAS)
     if exact and named:
-        raise NoteNotFound(text, [ref.permalink for ref in named[:_NEAR]])
+        raise NoteNotFound(text, [ref.permalink for ref in named[:_NEAR]], is_title=True)
     if not exact:
         if named:
             return _one(text, named)
         tail = "/".join(part for segment in key.split("/") if (part := slug(segment)))
-        if tail and (tails := NoteRefRepository(tx).with_permalink_tail(tail)):
+        if tail and (tails := NoteRefRepository(tx).with_permalink_tail(tail, NameKind.SLUG)):
             return _one(text, tails)
     raise NoteNotFound(text, near_names(tx, text))
 
@@ -94,14 +98,24 @@ def _one(name: str, refs: list[NoteRef]) -> NoteRef:
 
 
 def near_names(tx: Tx, name: str) -> list[str]:
-    """Up to five permalinks of notes with a similar title or permalink, best first."""
-    wanted = slug(name.rpartition("/")[2])
-    scored: dict[str, str] = {}
-    for title, permalink in NoteRefRepository(tx).titles():
-        scored.setdefault(slug(title), permalink)
-        scored.setdefault(permalink.rpartition("/")[2], permalink)
-    close = difflib.get_close_matches(wanted, scored, n=_NEAR, cutoff=0.6)
-    return list(dict.fromkeys(scored[one] for one in close))
+    """Up to five permalinks of notes with a similar title or permalink, best first.
+
+    Looked for among the neighbours in the alphabet and the titles whose words begin alike: a bounded number,
+    however many notes there are.
+    """
+    names, titles = NameRepository(tx), NearTitleRepository(tx)
+    wanted = forms(name)
+    ids: dict[int, None] = {}
+    for form in wanted:
+        ids |= dict.fromkeys(names.neighbours(form, NameKind.SLUG, _NEIGHBOURS))
+        ids |= dict.fromkeys(titles.with_beginnings(form.split("-"), _BEGUN))
+    last = lookup_key(name.rpartition("/")[2])
+    for kind in (NameKind.TITLE, NameKind.FILE_NAME):
+        ids |= dict.fromkeys(names.neighbours(last, kind, _NEIGHBOURS))
+    refs = NoteRefRepository(tx).by_ids(ids).values()
+    return nearest(
+        name, (Candidate(ref.title, ref.permalink, ref.file_path) for ref in refs), _NEAR
+    )
 
 
 def similar_notes(tx: Tx, ref: NoteRef, limit: int) -> list[NoteRef]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import ParamSpec, TypeVar
@@ -30,6 +30,7 @@ from memoranda.model.history import NOBODY, Author
 from memoranda.model.note import IncomingRelation, NoteRef, ObservationItem
 from memoranda.model.views import DeleteResult, NoteView, WriteAction, WriteResult
 from memoranda.ports import FullTextIndex
+from memoranda.repositories.neighbours import NeighbourRepository
 from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
@@ -68,6 +69,11 @@ class NoteService:
         self._catching_up: dict[tuple[NotePath, str], asyncio.Task[NoteRef | None]] = {}
         # Their own threads: a write waits for a file's lock for up to 30 seconds, and reads and syncs must not.
         self._changers = ThreadPoolExecutor(_CHANGERS, "memoranda-change")
+
+    @property
+    def threads(self) -> Executor:
+        """Where files are changed, also by others."""
+        return self._changers
 
     async def aclose(self) -> None:
         """Give up what goes on in the background; the next sync does it. Before the store is closed."""
@@ -162,29 +168,57 @@ class NoteService:
             NoteNotFound, AmbiguousName, SectionNotFound, AmbiguousSection, InvalidArgument,
             FileProblem.
         """
-        ref, note = await self._open(name)
         window = Window(start_line, end_line, max_chars, section)
+        view = await asyncio.to_thread(
+            self._viewed_at_once, name, window, with_related=with_related
+        )
+        if view is not None:
+            return view
+        ref, note = await self._open(name)
         return await self._store.read(
             lambda tx: self._view(tx, ref.entity_id, note, window, with_related=with_related)
         )
 
+    def _viewed_at_once(self, name: str, window: Window, *, with_related: bool) -> NoteView | None:
+        """The usual read, in one thread; None when file and index differ, or one of them knows no such note."""
+        try:
+            ref = self._store.read_now(lambda tx: find_note(tx, name))
+            note = self._indexing.load(ref.file_path)
+            if note.checksum != ref.checksum:
+                return None
+            return self._store.read_now(
+                lambda tx: self._view(tx, ref.entity_id, note, window, with_related=with_related)
+            )
+        except NoteNotFound:
+            return None
+
     async def _open(self, name: str, *, exact: bool = False) -> tuple[NoteRef, ReadNote]:
         """Find a note and read its file; the index is brought in line when the file is newer."""
+        ref, note = await self._found(name, exact=exact)
+        if note is not None:
+            return ref, note
         try:
-            ref = await self._store.read(lambda tx: find_note(tx, name, exact=exact))
+            note = await asyncio.to_thread(self._indexing.load, ref.file_path)
+        except NoteNotFound:
+            raise await self._lost(name, ref) from None
+        if note.checksum != ref.checksum:
+            ref = await self._catch_up(note) or ref
+        return ref, note
+
+    async def _found(self, name: str, *, exact: bool = False) -> tuple[NoteRef, ReadNote | None]:
+        """Find a note; its file is read only if the index did not know it."""
+        try:
+            return await self._store.read(lambda tx: find_note(tx, name, exact=exact)), None
         except NoteNotFound:
             if (found := await self._unknown(name)) is None:
                 raise
             return found
-        try:
-            note = await asyncio.to_thread(self._indexing.load, ref.file_path)
-        except NoteNotFound:  # gone, or moved: the next sync tells which, and keeps its identity
-            near = await self._store.read(lambda tx: near_names(tx, name))
-            others = [one for one in near if one != ref.permalink]
-            raise NoteNotFound(name, others, lost=ref.file_path) from None
-        if note.checksum != ref.checksum:
-            ref = await self._catch_up(note) or ref
-        return ref, note
+
+    async def _lost(self, name: str, ref: NoteRef) -> NoteNotFound:
+        """The file of a note is gone, or moved: the next sync tells which, and keeps its identity."""
+        near = await self._store.read(lambda tx: near_names(tx, name))
+        others = [one for one in near if one != ref.permalink]
+        return NoteNotFound(name, others, lost=ref.file_path)
 
     async def _catch_up(self, note: ReadNote) -> NoteRef | None:
         """Index a file that is newer than its row; None if that fails, or takes longer than a reader waits.
@@ -246,6 +280,8 @@ class NoteService:
         if ref.checksum != note.checksum:  # the row is older than what is shown
             ref = replace(ref, checksum=note.checksum, size_bytes=note.state.size)
         relations = RelationRepository(tx)
+        backlinks = relations.incoming(entity_id, _BACKLINKS)
+        has_more = len(backlinks) == _BACKLINKS
         lines = shown(note.source.text, note.parsed, window)
         return NoteView(
             ref=ref,
@@ -257,9 +293,12 @@ class NoteService:
             next_line=lines.next_line,
             observations=_items(ref, note),
             relations=tuple(relations.outgoing(entity_id)),
-            backlinks=tuple(relations.incoming(entity_id, _BACKLINKS)),
-            related=tuple(
-                related_notes(tx, start=ref, depth=1, limit=_RELATED if with_related else 0)
+            backlinks=tuple(backlinks),
+            related=related_notes(
+                tx, start=ref, depth=1, limit=_RELATED if with_related else 0
+            ).notes,
+            backlink_total=(
+                NeighbourRepository(tx).backlinks(entity_id) if has_more else len(backlinks)
             ),
         )
 
@@ -283,10 +322,13 @@ class NoteService:
             Conflict: the file does not have `expected_checksum`.
             NotIndexed: the file is changed, the index will follow.
         """
-        ref, _ = await self._open(name)
-        changed = await self._changed(
-            self._changes.edit, ref.file_path, edits, expected_checksum, dry_run=dry_run, by=by
-        )
+        ref, _ = await (self._open(name) if dry_run else self._found(name))
+        try:
+            changed = await self._changed(
+                self._changes.edit, ref.file_path, edits, expected_checksum, dry_run=dry_run, by=by
+            )
+        except NoteNotFound:
+            raise await self._lost(name, ref) from None
         if not dry_run:
             return await self._index(changed)
         note = read_note(changed.data, changed.state)

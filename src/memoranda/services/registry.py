@@ -71,7 +71,11 @@ class ProjectRegistry:
         """
         name = name.strip()
         if not project_permalink(name).strip("-") or not name:
-            raise InvalidArgument("name", "A project needs a name")
+            raise InvalidArgument(
+                "name",
+                "A project needs a name with a letter or a digit",
+                hint="Choose a short name, such as notes.",
+            )
         for other in self.projects():
             if other.permalink == project_permalink(name):
                 if other.path == Path(path).expanduser() and other.is_active:
@@ -109,9 +113,14 @@ class ProjectRegistry:
         """Take a project out of the configuration; notes and index stay where they are.
 
         Raises:
+            InvalidArgument: the name is blank; the default project is never meant here.
             ProjectNotFound: no such project.
             ProjectConflict: it comes from the environment, which only its owner can change.
         """
+        if not name.strip():
+            raise InvalidArgument(
+                "name", "The name of the project is empty", hint="Name the project to remove."
+            )
         project = self.find(name)
 
         def change(values: dict[str, Any]) -> None:

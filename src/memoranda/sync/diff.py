@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from memoranda.model.address import NotePath, lookup_key
 from memoranda.model.sync import (
@@ -115,6 +116,7 @@ def changes(
     delta: Delta,
     checksums: Mapping[NotePath, str],
     kin: Collection[tuple[int, NotePath]] = (),
+    told: Mapping[NotePath, NotePath] = MappingProxyType({}),
 ) -> tuple[Change, ...]:
     """What has to be done, in the path order of what is there now, deletions last.
 
@@ -124,9 +126,15 @@ def changes(
         delta: what differs.
         checksums: of `delta.unread`; a file without one has not moved.
         kin: pairs of `delta.maybe_kin` (entity id, new path) that have the same text for the most part.
+        told: missing path -> new path, of notes that were moved there for certain, and perhaps changed.
     """
     moves = _moves(delta, checksums)
     moved = {known.entity_id for known in moves.values()}
+    arrived = {state.path for state in delta.new} - moves.keys()
+    for file in delta.missing:
+        if file.entity_id not in moved and (place := told.get(file.path)) in arrived:
+            moves[place] = file
+            moved.add(file.entity_id)
     left = [file for file in delta.missing if file.entity_id not in moved]
     came = [state for state in delta.new if state.path not in moves]
     for file, state in _relatives(left, came, kin):

@@ -17,6 +17,7 @@ from memoranda.errors import NoteNotFound
 from memoranda.files.file_service import FileService
 from memoranda.files.scan import scan_folder
 from memoranda.files.scan_paths import scan_paths
+from memoranda.history.store import HistoryStore
 from memoranda.markdown.entity_parser import PARSER_VERSION
 from memoranda.model.address import NotePath
 from memoranda.model.note import NoteRef
@@ -46,6 +47,7 @@ from memoranda.sync.memory import Ending, Memory, recall, remember
 from memoranda.sync.reading import (
     ReadOne,
 )
+from memoranda.sync.recorded_moves import recorded_moves
 from memoranda.sync.tally import Tally, Warnings
 from memoranda.sync.work import (
     unquestioned,
@@ -69,6 +71,7 @@ class SyncService:
         clock: for durations and times.
         read: how bytes become a note; replaceable, so that faults can be injected.
         languages: whose stems the index holds; an index of others is made again.
+        history: says where tools moved notes to.
 
     Attributes:
         is_outdated: at the last full sync a newer version kept the index.
@@ -85,6 +88,7 @@ class SyncService:
         *,
         read: ReadOne = read_note,
         languages: Languages = ENGLISH,
+        history: HistoryStore | None = None,
     ) -> None:
         self.root = root
         self.skips = skips
@@ -93,6 +97,7 @@ class SyncService:
         self._entities = entities
         self._warnings = Warnings()
         self._languages = languages
+        self._history = history
         self._applying = Applying(
             root, skips, store, entities, clock, read, self._warnings, languages
         )
@@ -231,7 +236,8 @@ class SyncService:
         else:
             once = set()
         read = await asyncio.to_thread(checksums, self._files, delta.unread)
-        found = changes(delta, read, await self._relatives(delta))
+        told = await asyncio.to_thread(self._told, delta)
+        found = changes(delta, read, await self._relatives(delta), told)
         missing = [
             one.known
             for one in found
@@ -250,6 +256,13 @@ class SyncService:
         if verify:
             work += unquestioned(scan, {file.path: file for file in memory.files}, work)
         return Plan(scan, found, work, delta.left_out, verdict, is_in_use=bool(memory.files))
+
+    def _told(self, delta: Delta) -> dict[NotePath, NotePath]:
+        """Where tools moved missing notes to."""
+        if self._history is None or not delta.missing or not delta.new:
+            return {}
+        missing = [file.path for file in delta.missing]
+        return recorded_moves(self._history, missing, {state.path for state in delta.new})
 
     async def _relatives(self, delta: Delta) -> set[tuple[int, NotePath]]:
         pairs = delta.maybe_kin

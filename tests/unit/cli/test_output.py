@@ -27,3 +27,7 @@ def test_a_note_cannot_steer_the_terminal() -> None:
     text = "# Esc \x1b[31mred\x1b]0;pwn\x07\r\n\tcafé\n"
     assert shown(text, on_terminal=False) == text
     assert shown(text, on_terminal=True) == "# Esc \ufffd[31mred\ufffd]0;pwn\ufffd\r\n\tcafé\n"
+
+
+def test_a_name_cannot_write_over_the_line_it_stands_in() -> None:
+    assert shown("good.md\revil\r\nnext\r", on_terminal=True) == "good.md\ufffdevil\r\nnext\ufffd"

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from memoranda.errors import InvalidArgument
-from memoranda.mcp.parameters import Kind, Param, parse, schema
+from memoranda.mcp.arguments import parse
+from memoranda.mcp.parameters import Kind, Param, schema
 
 PARAMS = (
     Param("title", required=True),
@@ -215,3 +216,50 @@ def test_a_spared_parameter_is_listed_as_required_and_may_be_missing() -> None:
     assert schema([param])["required"] == ["text"]
     assert parse([param], {}) == {"text": None}
     assert parse([param], {"text": ""}) == {"text": ""}
+
+
+@pytest.mark.parametrize("name", [param.name for param in PARAMS])
+def test_every_refusal_says_what_to_give(name: str) -> None:
+    wrong: list[Any] = [{"a": {}}, [[]], "\0", "\ud83d", 10**5000, float("nan"), "1e999", -7, "[1"]
+    errors: list[InvalidArgument] = []
+    for value in wrong:
+        try:
+            read(**{name: value})
+        except InvalidArgument as error:
+            errors.append(error)
+    assert errors
+    assert {error.parameter for error in errors} == {name}
+    assert all(error.hint for error in errors)
+
+
+def test_a_number_of_thousands_of_digits_is_refused_and_not_written_out() -> None:
+    for name in ("content", "metadata", "overwrite"):
+        assert "more than 300 digits" in refused(**{name: 10**5000}).message
+    assert "more than 300 digits" in refused(metadata={"a": [10**5000]}).message
+    assert read(content=10**18)["content"] == "1" + "0" * 18
+
+
+def test_an_object_has_a_bounded_depth() -> None:
+    deep: Any = 1
+    for _ in range(49):
+        deep = {"a": deep}
+    assert read(metadata=deep)["metadata"] == deep
+    for _ in range(3):
+        deep = {"a": deep}
+    assert "50 levels" in refused(metadata=deep).message
+
+
+def test_a_text_has_a_bounded_length() -> None:
+    params = (Param("name", most_chars=5), Param("names", Kind.TEXTS, most_chars=5))
+    assert parse(params, {"name": "12345", "names": ["12345", "67890"]})
+    for arguments in ({"name": "123456"}, {"names": ["1", "123456"]}):
+        with pytest.raises(InvalidArgument, match="has 6 characters"):
+            parse(params, arguments)
+
+
+def test_what_is_out_of_range_is_told_the_range() -> None:
+    assert refused(page=0).hint == "Give an integer from 1 to 50."
+    assert refused(ratio=1.5).hint == "Give a number from 0 to 1."
+    with pytest.raises(InvalidArgument) as caught:
+        parse((Param("n", Kind.INTEGER, minimum=1),), {"n": 0})
+    assert caught.value.hint == "Give an integer at least 1."

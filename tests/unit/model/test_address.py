@@ -162,7 +162,7 @@ def test_addresses_name_a_permalink_a_project_or_an_id() -> None:
     assert parse_address("memory://specs/search/") == ByName("specs/search")
     assert parse_address("memory://@work/specs/x") == ByName("specs/x", "work")
     assert parse_address("memory://id/123") == ById(123)
-    assert parse_address("memory://specs/*") == ByName("specs/*", is_pattern=True)
+    assert parse_address("memory://specs/*") == ByName("specs/*")
     assert parse_address("  Plain title ") == ByName("Plain title")
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -26,9 +28,10 @@ def test_listing_shows_folders_with_counts_and_files_with_titles() -> None:
         page=1,
         page_size=2,
         total=3,
+        folder_total=1,
     )
     assert listing_text(listing).splitlines() == [
-        "a: 3 entries",
+        "a: 1 folder, 2 notes",
         "a/b/ (2 notes)",
         "a/x.md · X · 2025-01-01",
         "More: page=2, page_size=2",
@@ -42,6 +45,31 @@ def test_listing_shows_folders_with_counts_and_files_with_titles() -> None:
 
 def test_an_empty_folder_says_so() -> None:
     assert listing_text(DirectoryListing("", (), 1, 100, 0)) == "/: no notes."
+    none = DirectoryListing("a", (), 1, 100, 0, glob="x*")
+    assert listing_text(none) == "a: no notes that match 'x*'."
+    assert listing_data(none)["glob"] == "x*"
+    assert "glob" not in listing_data(DirectoryListing("a", (), 1, 100, 0))
+
+
+def test_a_page_behind_the_last_says_where_to_begin() -> None:
+    text = listing_text(DirectoryListing("a", (), 9, 100, 5, 2))
+    assert text == "a: 2 folders, 3 notes; none on this page, begin with page=1."
+
+
+def test_a_title_that_the_file_name_says_is_not_said_twice() -> None:
+    entry = DirectoryEntry("My Note.md", "My Note.md", False, 0, "My Note", "my-note", SINCE, 1)
+    lines = listing_text(DirectoryListing("", (entry,), 1, 100, 1)).splitlines()
+    assert lines == ["/: 1 note", "My Note.md · 2025-01-01"]
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine whose clocks show one hour more than UTC in winter, two in summer."""
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.mark.spec("6.2.8")
@@ -51,8 +79,48 @@ def test_activity_keeps_its_order(samples: ModuleType) -> None:
     assert text.index("research/new") < text.index("research/old")
     data = activity_data(activity, samples.PROJECT)
     assert [item["permalink"] for item in data["results"]] == ["research/new", "research/old"]
-    assert data["since"] == "2025-01-01T00:00:00+00:00"
-    assert activity_text(Activity(SINCE, (), 1, 20, 0)).startswith("0 notes changed since")
+
+
+@pytest.mark.usefixtures("berlin")
+def test_activity_says_which_time_was_understood_and_when_each_file_changed(
+    samples: ModuleType,
+) -> None:
+    at = datetime(2025, 7, 1, 22, 30, tzinfo=UTC)
+    activity = Activity(SINCE, (samples.ref("new"),), 1, 20, 1, (at,))
+    assert activity_text(activity).splitlines() == [
+        "1 note changed since Wed 2025-01-01 01:00 (+01:00):",
+        "- 2025-07-02 00:30 New — research/new · concept",
+    ]
+    data = activity_data(activity, samples.PROJECT)
+    assert data["since"] == "2025-01-01T01:00:00+01:00"
+    assert data["results"][0]["changed_at"] == "2025-07-02T00:30:00+02:00"
+    ever = Activity(datetime(1678, 1, 1, tzinfo=UTC), (), 1, 20, 0)
+    assert activity_text(ever) == "0 notes changed at any time. The project has no notes."
+    assert activity_data(ever, samples.PROJECT)["since"] == "1678-01-01T00:00:00+00:00"
+
+
+@pytest.mark.usefixtures("berlin")
+def test_where_nothing_changed_it_is_said_what_would_find_something(samples: ModuleType) -> None:
+    at = datetime(2025, 7, 1, 22, 30, tzinfo=UTC)
+    old = Activity(SINCE, (), 1, 20, 0, newest=samples.ref("old"), newest_at=at)
+    assert activity_text(old) == (
+        "0 notes changed since Wed 2025-01-01 01:00 (+01:00). The last one is "
+        "Old — research/old, 2025-07-02 00:30: timeframe=2025-07-02 lists it."
+    )
+    newest = activity_data(old, samples.PROJECT)["newest"]
+    assert (newest["permalink"], newest["changed_at"]) == (
+        "research/old",
+        "2025-07-02T00:30:00+02:00",
+    )
+    unknown = Activity(
+        SINCE, (), 1, 20, 0, note_types=("persons", "people"), known_types=("person", "note")
+    )
+    assert activity_text(unknown) == (
+        "0 notes of type persons or people changed since Wed 2025-01-01 01:00 (+01:00). "
+        "No note is of such a type; types there are: person, note."
+    )
+    data = activity_data(unknown, samples.PROJECT)
+    assert (data["newest"], data["known_types"]) == (None, ["person", "note"])
 
 
 @pytest.mark.spec("6.2.9")

@@ -88,7 +88,127 @@ def test_what_is_no_time_is_refused_by_the_parameters_name(text: str) -> None:
     assert len(caught.value.message) < 600
 
 
-@pytest.mark.parametrize("text", ["tomorrow", "2030-01-01"])
+@pytest.mark.parametrize(
+    "text", ["7", "1 2 3", "a", "x", "2025-13-01", "2025-02-30", "5/3/2025", "12:61"]
+)
+def test_numbers_and_letters_that_may_mean_anything_are_refused(text: str) -> None:
+    with pytest.raises(InvalidArgument):
+        parse_timeframe(text, NOW)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tomorrow",
+        "2030-01-01",
+        "next week",
+        "in 2 days",
+        "2 days from now",
+        "tonight",
+        "2025-03-31T23:00",
+    ],
+)
 def test_the_future_is_refused(text: str) -> None:
-    with pytest.raises(InvalidArgument, match="future"):
+    with pytest.raises(InvalidArgument, match=r"future: it begins 20\d\d-") as caught:
+        parse_timeframe(text, NOW.replace(hour=8))
+    assert "Here it is 2025-03-31 11:30 +0300" in caught.value.hint
+
+
+def test_a_date_alone_may_be_a_day_ahead() -> None:
+    assert parse_timeframe("2025-04-01", NOW) == datetime(2025, 3, 31, 21, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [  # a Monday, half past six in the evening
+        ("since Monday", "2025-03-31T00:00"),
+        ("Sunday", "2025-03-30T00:00"),
+        ("last Monday", "2025-03-24T00:00"),
+        ("since last friday", "2025-03-28T00:00"),
+        ("on Saturday afternoon", "2025-03-29T12:00"),
+        ("Friday at 14:00", "2025-03-28T14:00"),
+        ("yesterday afternoon", "2025-03-30T12:00"),
+        ("yesterday 2pm", "2025-03-30T14:00"),
+        ("since yesterday", "2025-03-30T00:00"),
+        ("the day before yesterday", "2025-03-29T00:00"),
+        ("last night", "2025-03-30T18:00"),
+        ("this morning", "2025-03-31T06:00"),
+        ("this evening", "2025-03-31T18:00"),
+        ("earlier today", "2025-03-31T00:00"),
+        ("since 9am", "2025-03-31T09:00"),
+        ("23:15", "2025-03-30T23:15"),
+        ("noon", "2025-03-31T12:00"),
+        ("weekend", "2025-03-29T00:00"),
+        ("last weekend", "2025-03-29T00:00"),
+        ("this quarter", "2025-01-01T00:00"),
+        ("Q1 2025", "2025-01-01T00:00"),
+        ("since January", "2025-01-01T00:00"),
+        ("from 2025-03-01 until now", "2025-03-01T00:00"),
+        ("gestern", "2025-03-30T00:00"),
+        ("letzte Woche", "2025-03-24T00:00"),
+    ],
+)
+def test_days_and_their_parts(text: str, expected: str) -> None:
+    assert parse_timeframe(text, NOW) == datetime.fromisoformat(f"{expected}+03:00")
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("since the last 3 days", timedelta(days=3)),
+        ("within 2 days", timedelta(days=2)),
+        ("past couple of days", timedelta(days=2)),
+        ("a few hours ago", timedelta(hours=3)),
+        ("two weeks", timedelta(weeks=2)),
+        ("-7d", timedelta(days=7)),
+        ("1h30m", timedelta(minutes=90)),
+        ("2 days and 3 hours ago", timedelta(days=2, hours=3)),
+        ("30m", timedelta(minutes=30)),
+        ("P1W", timedelta(days=7)),
+        ("PT2H", timedelta(hours=2)),
+        ("a fortnight", timedelta(days=14)),
+    ],
+)
+def test_amounts_in_other_words(text: str, back: timedelta) -> None:
+    assert parse_timeframe(text, NOW) == NOW - back
+
+
+@pytest.mark.parametrize("text", ["all", "All time", "ever"])
+def test_all_there_is_begins_before_every_file(text: str) -> None:
+    assert parse_timeframe(text, NOW).year == 1678
+
+
+def test_the_morning_of_who_is_up_before_it_begins_at_midnight() -> None:
+    early = datetime(2025, 3, 31, 1, 30, tzinfo=UTC)  # half past four
+    assert parse_timeframe("this morning", early) == datetime(2025, 3, 30, 21, tzinfo=UTC)
+
+
+def test_the_weekend_that_goes_on_is_not_the_last_one() -> None:
+    sunday = NOW - timedelta(days=1)
+    assert parse_timeframe("weekend", sunday) == datetime(2025, 3, 28, 21, tzinfo=UTC)
+    assert parse_timeframe("last weekend", sunday) == datetime(2025, 3, 21, 21, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2 days", "2025-03-29T17:30+01:00"),  # the same time of the day
+        ("48 hours", "2025-03-29T16:30+01:00"),
+        ("yesterday", "2025-03-30T00:00+01:00"),
+        ("yesterday afternoon", "2025-03-30T12:00+02:00"),
+        ("today", "2025-03-31T00:00+02:00"),
+        ("last month", "2025-02-28T17:30+01:00"),
+    ],
+)
+def test_where_clocks_were_changed_meanwhile_days_are_days_and_hours_are_hours(
+    text: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")  # summer time began in the night to 30 March
+    time.tzset()
+    assert parse_timeframe(text, NOW) == datetime.fromisoformat(expected)
+
+
+@pytest.mark.parametrize("text", ["1a" * 3000, "1 a " * 300 + "!", "-" * 3000, "since " * 500])
+def test_a_text_made_to_be_slow_is_refused(text: str) -> None:
+    with pytest.raises(InvalidArgument):
         parse_timeframe(text, NOW)

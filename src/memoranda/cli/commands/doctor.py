@@ -26,7 +26,8 @@ def doctor(
     import sys
 
     from memoranda.cli.errors import FAILED, runnable
-    from memoranda.cli.output import write_json, write_text
+    from memoranda.cli.output import write_json, write_styled
+    from memoranda.cli.styles import health_lines
     from memoranda.doctor.report import examine
     from memoranda.files.clock import SystemClock
     from memoranda.logs import configure_logging
@@ -39,5 +40,5 @@ def doctor(
         write_json(health_data(report, as_shown=runnable))
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        write_text(health_text(report, width=width, as_shown=runnable))
+        write_styled(health_lines(health_text(report, width=width, as_shown=runnable)))
     return FAILED if report.verdict is Verdict.PROBLEM else 0

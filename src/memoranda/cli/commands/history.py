@@ -9,14 +9,12 @@ import typer
 from memoranda.cli.options import JsonOption, ProjectOption
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from memoranda.cli.histories import OpenHistory
     from memoranda.model.address import NotePath
     from memoranda.model.history import HistorySummary, RecordedChange
 
 commands = typer.Typer(
-    help="See and take back what tools changed in the notes.",
+    help="See what tools changed in the notes; `memoranda undo` takes it back.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -42,48 +40,56 @@ def list_changes(
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option("--since", metavar="DATE", help="Only changes since: 2026-03-01, 7d, ..."),
+        typer.Option("--since", metavar="WHEN", help="Only changes since: 2026-03-01, 7d, ..."),
     ] = None,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=10_000, help="Changes at most.")
     ] = 20,
+    before_id: Annotated[
+        int | None,
+        typer.Option("--before-id", metavar="ID", min=1, help="Only changes older than this one."),
+    ] = None,
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List what assistants and other tools changed, the newest first."""
-    from memoranda.cli.change_lines import change_json, changes_table
-    from memoranda.cli.histories import history_of, note_path, recorded_paths
+    from memoranda.cli.change_lines import COLUMNS, rows
+    from memoranda.cli.freshness import WHOLE
+    from memoranda.cli.histories import history_of, note_path
     from memoranda.cli.output import write_json, write_note, write_text
+    from memoranda.cli.tables import print_table
+    from memoranda.cli.when import since_when
+    from memoranda.model.undoing import HistoryPage
+    from memoranda.render.history import page_data
+    from memoranda.services.recorded import history_page, recorded_paths
 
-    begun = _moment(since) if since else None
+    begun = since_when(since) if since else None
     with history_of(project) as history:
         wanted = note_path(path, history) if path else None
-        paths = recorded_paths(history, wanted) if wanted else None
-        found = history.store.changes(paths=paths, client=client, since=begun, limit=limit + 1)
-        summary = history.store.summary()
-    shown = found[:limit]
-    if as_json:
-        write_json(
-            {
-                "project": history.name,
-                "changes": [change_json(change) for change in shown],
-                "has_more": len(found) > limit,
-                "total_changes": summary.changes,
-                "size_bytes": summary.size_bytes,
-                "set_aside": list(summary.set_aside),
-            }
+        paths = recorded_paths(history.store, wanted) if wanted else None
+        changes, next_id = history_page(
+            history.store, paths, client=client, since=begun, limit=limit, before_id=before_id
         )
+        summary = history.store.summary()
+    if as_json:
+        about_all = {
+            "project": history.name,
+            "total_changes": summary.changes,
+            "size_bytes": summary.size_bytes,
+            "set_aside": list(summary.set_aside),
+        }
+        write_json(page_data(HistoryPage(changes, wanted, next_id), WHOLE) | about_all)
         return
     for file in summary.set_aside:
         write_note(f"note: a history that could not be used is kept as {file}")
-    if not shown:
-        write_text(_nothing(history, wanted, is_filtered=bool(client or since)))
+    if not changes:
+        write_text(_nothing(history, wanted, is_filtered=bool(client or since or before_id)))
         if wanted and summary.changes and not paths:
             write_note(_OLD_PATH)
         return
-    write_text(changes_table(shown))
-    if len(found) > limit:
-        write_note(f"note: there are older changes; to see more, give --limit {limit * 10}")
+    print_table(COLUMNS, rows(changes))
+    if next_id is not None:
+        write_note(f"note: there are older changes; go on with --before-id {next_id}")
 
 
 @commands.command()
@@ -113,15 +119,12 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show one change: who, when, and the difference; or the note before or after it."""
-    from memoranda.cli.change_lines import (
-        about,
-        change_json,
-        content_json,
-        difference,
-        is_changed_since,
-    )
-    from memoranda.cli.histories import content, found_change, history_of
-    from memoranda.cli.output import write_json, write_raw, write_text
+    from memoranda.cli.change_lines import about, content_json
+    from memoranda.cli.freshness import WHOLE
+    from memoranda.cli.histories import current_bytes, history_of
+    from memoranda.cli.output import write_json, write_raw, write_styled
+    from memoranda.render.history import shown_data
+    from memoranda.services.recorded import find_change, shown_change, version
 
     if before and after:
         raise typer.BadParameter("give --before or --after, not both", param_hint="--before")
@@ -132,9 +135,9 @@ def show(
     if force and output is None:
         raise typer.BadParameter("it is for --output", param_hint="--force")
     with history_of(project) as history:
-        change = found_change(history, change_id)
+        change = find_change(history.store, change_id)
         if before or after:
-            data = content(history, change, is_before=before)
+            data = version(history.store, change, is_before=before)
             if output is not None:
                 _write_out(change, data, output, is_before=before, is_forced=force, as_json=as_json)
             elif as_json:
@@ -142,12 +145,11 @@ def show(
             else:
                 write_raw(data)
             return
-        text = difference(history, change)
+        shown = shown_change(history.store, change, current_bytes(change))
     if as_json:
-        more = {"diff": text, "is_changed_since": is_changed_since(change)}
-        write_json(change_json(change) | {"project": history.name} | more)
+        write_json(shown_data(shown, 1, WHOLE) | {"project": history.name})
     else:
-        write_text("\n".join([*about(history, change), "", text or "(no text differs)"]))
+        write_styled(about(history, shown))
 
 
 @commands.command()
@@ -214,21 +216,19 @@ def _is_confirmed(history: OpenHistory, summary: HistorySummary, older_than: int
     Raises:
         typer.BadParameter: nobody can answer.
     """
-    import sys
-
     from memoranda.cli.output import size
+    from memoranda.cli.questions import can_ask, is_confirmed
     from memoranda.render.notes import count
 
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not can_ask():
         raise typer.BadParameter("nobody can be asked here: give --yes", param_hint="--yes")
     what = (
         f"all {count(summary.changes, 'change')} ({size(summary.size_bytes)})"
         if older_than is None
         else f"the changes older than {count(older_than, 'day')}"
     )
-    return typer.confirm(
-        f"Delete {what} from the history of {history.name}? They cannot be taken back then.",
-        err=True,
+    return is_confirmed(
+        f"Delete {what} from the history of {history.name}? They cannot be taken back then."
     )
 
 
@@ -263,10 +263,3 @@ def _nothing(history: OpenHistory, path: NotePath | None, *, is_filtered: bool) 
     note = f" of {one_line(path)}" if path else ""
     fits = " that fits" if is_filtered else ""
     return f"No change{note}{fits} is recorded for {history.name}."
-
-
-def _moment(text: str) -> datetime:
-    from memoranda.cli.histories import now
-    from memoranda.services.timeframe import parse_timeframe
-
-    return parse_timeframe(text, now(), parameter="--since")

@@ -16,10 +16,13 @@ def mcp(
             "--project", "-p", metavar="NAME", help="The default project for this client."
         ),
     ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Only let the client read.")
+    ] = False,
 ) -> None:
     """Serve the notes to an assistant over MCP (stdio).
 
     A client starts this itself; it ends when the client closes its input. Stdout carries the
     protocol alone, the log goes to stderr and to a file in the configuration folder.
     """
-    serve(project)
+    serve(project, read_only=read_only)

@@ -33,9 +33,10 @@ NameOption = Annotated[
 def list_projects(project: EveryProjectOption = None, as_json: JsonOption = False) -> None:
     """List the projects with their sizes."""
     from memoranda.cli.command_line import command_line
-    from memoranda.cli.output import table, write_json, write_note, write_text
+    from memoranda.cli.output import write_json, write_note, write_text
     from memoranda.cli.selection import default_project
     from memoranda.cli.session import with_container
+    from memoranda.cli.tables import Column, Cut, print_table
 
     async def work(container: Container) -> tuple[tuple[ProjectSummary, ...], str]:
         summaries = await container.project_service.list()
@@ -62,7 +63,13 @@ def list_projects(project: EveryProjectOption = None, as_json: JsonOption = Fals
         )
         for summary in summaries
     ]
-    write_text(table(("NAME (* default)", "NOTES", "STATUS", "FOLDER"), rows))
+    columns = (
+        Column("NAME (* default)", "bold"),
+        Column("NOTES"),
+        Column("STATUS", "", Cut.END),
+        Column("FOLDER", "cyan", Cut.START),
+    )
+    print_table(columns, rows)
     if trouble:
         write_note(f"note: {trouble}")
 

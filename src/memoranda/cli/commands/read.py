@@ -37,18 +37,21 @@ def read(
     """Print a note as it is in its file, a section of it, or some of its lines."""
     if not name.strip():
         raise typer.BadParameter("name a note", param_hint="NAME")
-    from memoranda.cli.freshness import WHOLE, brought_up_to_date
+    from memoranda.cli.freshness import WHOLE
+    from memoranda.cli.notes import local_name, notes_of
     from memoranda.cli.output import write_json, write_text
-    from memoranda.cli.session import opened, with_container
+    from memoranda.cli.session import with_container
 
     async def work(container: Container) -> tuple[Project, NoteView]:
-        chosen = container.find_project(project)
-        workspace = await opened(container, chosen)
-        await brought_up_to_date(workspace)
+        workspace = await notes_of(container, project, [name])
         view = await workspace.notes.read(
-            name, section=section, start_line=start_line, end_line=end_line, max_chars=WHOLE
+            local_name(name, workspace),
+            section=section,
+            start_line=start_line,
+            end_line=end_line,
+            max_chars=WHOLE,
         )
-        return chosen, view
+        return workspace.project, view
 
     chosen, view = with_container(work)
     if as_json:

@@ -12,8 +12,6 @@ from memoranda.cli.options import JsonOption, ProjectOption
 from memoranda.model.search import ItemType, SearchType
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from memoranda.container import Container
     from memoranda.model.project import Project
     from memoranda.model.search import SearchResults
@@ -50,9 +48,10 @@ def search(
     title: Annotated[
         str | None, typer.Option("--title", metavar="TEXT", help="Only titles with this in them.")
     ] = None,
-    after: Annotated[
+    since: Annotated[
         str | None,
         typer.Option(
+            "--since",
             "--after",
             metavar="WHEN",
             help="Only notes whose file changed since: 2026-03-01, 7d, ...",
@@ -117,12 +116,12 @@ def search(
     path: and dates such as "last week". Put -- before a query that begins with a minus.
     """
     from memoranda.cli.freshness import WHOLE, brought_up_to_date
+    from memoranda.cli.notes import me
     from memoranda.cli.output import write_json
     from memoranda.cli.searching import usual_mode
     from memoranda.cli.session import opened, with_container
-    from memoranda.cli.version import version
+    from memoranda.cli.when import since_when
     from memoranda.cli.where import parse_where
-    from memoranda.model.history import Author
     from memoranda.model.search import SearchFilters, SearchQuery
 
     query = " ".join(words or ())
@@ -130,7 +129,7 @@ def search(
         title=title or None,
         note_types=_words(note_types),
         tags=_words(tags),
-        after_date=_moment(after) if after else None,
+        after_date=since_when(since) if since else None,
         item_types=tuple(item_types or ()),
         metadata=tuple(map(parse_where, where or ())),
         path=path or None,
@@ -152,8 +151,7 @@ def search(
             offset=(page - 1) * limit,
             explain=explain,
         )
-        me = Author("memoranda", version(), "search")
-        return chosen, await workspace.search.search(wanted, by=me)
+        return chosen, await workspace.search.search(wanted, by=me("search"))
 
     chosen, results = with_container(work)
     if as_json:
@@ -167,10 +165,11 @@ def search(
 def _print(results: SearchResults) -> None:
     from memoranda.cli.freshness import WHOLE
     from memoranda.cli.output import write_text
+    from memoranda.cli.wording import next_page
     from memoranda.render.search import results_text
 
     is_seen = sys.stdout.isatty()
-    text = _as_option(results_text(results, WHOLE, is_marked=is_seen))
+    text = next_page(results_text(results, WHOLE, is_marked=is_seen))
     if is_seen:
         from rich.console import Console
 
@@ -181,19 +180,7 @@ def _print(results: SearchResults) -> None:
         write_text(text)
 
 
-def _as_option(text: str) -> str:
-    """How to go on, in the words of the command line."""
-    return text.replace("\nMore: page=", "\nMore: --page ")
-
-
 def _words(values: list[str] | None) -> tuple[str, ...]:
     """A comma separates, as it does for an assistant: no tag or type holds one."""
     parts = (part.strip() for value in values or () for part in value.split(","))
     return tuple(part for part in parts if part)
-
-
-def _moment(text: str) -> datetime:
-    from memoranda.files.clock import SystemClock
-    from memoranda.services.timeframe import parse_timeframe
-
-    return parse_timeframe(text, SystemClock().now(), parameter="--after")

@@ -58,7 +58,7 @@ def searches(
         why = "yet" if settings.search_log else "(the setting search_log is off)"
         write_text(f"{name}: no search is recorded {why}")
     else:
-        write_text(_table(shown))
+        _print_table(shown)
         off = "" if settings.search_log else "; new ones are not recorded (search_log is off)"
         write_note(
             f"note: {name}: {searches_count(total)}, {size(found.size_bytes)} in {path}{off}"
@@ -87,8 +87,8 @@ def _place(settings: Settings, project: str | None) -> tuple[str, Path]:
     return found.name, search_log_file(found)
 
 
-def _table(records: Sequence[SearchRecord]) -> str:
-    from memoranda.cli.output import table
+def _print_table(records: Sequence[SearchRecord]) -> None:
+    from memoranda.cli.tables import Column, Cut, print_table
     from memoranda.render.bounds import one_line
 
     rows = [
@@ -101,7 +101,14 @@ def _table(records: Sequence[SearchRecord]) -> str:
         )
         for record in records
     ]
-    return table(("when (UTC)", "ms", "found", "client", "query"), rows)
+    columns = (
+        Column("WHEN (UTC)", "dim"),
+        Column("MS", "dim"),
+        Column("FOUND"),
+        Column("CLIENT"),
+        Column("QUERY", "bold", Cut.END),
+    )
+    print_table(columns, rows)
 
 
 def _marks(record: SearchRecord) -> str:

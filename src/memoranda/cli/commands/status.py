@@ -77,9 +77,10 @@ def print_status(
     from memoranda.cli.command_line import command_line
     from memoranda.cli.errors import FAILED
     from memoranda.cli.keeping import onlooker
-    from memoranda.cli.output import write_json, write_note, write_text
+    from memoranda.cli.output import write_json, write_note, write_styled, write_text
     from memoranda.cli.selection import default_project
     from memoranda.cli.session import with_container
+    from memoranda.cli.styles import status_lines
 
     async def work(container: Container) -> tuple[list[_Status], str]:
         wanted = names if names is not None else [each.name for each in container.projects()]
@@ -96,7 +97,7 @@ def print_status(
     elif found:
         me = onlooker()
         texts = [_all_skipped(each) if skipped else _text(each, me) for each in found]
-        write_text("\n\n".join(texts))
+        write_styled(status_lines("\n\n".join(texts)))
         if trouble:
             write_note(f"note: {trouble}")
     else:

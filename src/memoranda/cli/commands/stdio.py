@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 
 
-def serve(project: str | None = None) -> None:
-    """Serve until the client closes stdin; `project` is the default project of this process.
+def serve(project: str | None = None, *, read_only: bool = False) -> None:
+    """Serve until the client closes stdin.
+
+    Args:
+        project: the default project of this process.
+        read_only: refuse whatever would write, whatever the configuration says.
 
     Raises:
         ProjectNotFound: there is no project of that name.
@@ -18,6 +22,8 @@ def serve(project: str | None = None) -> None:
         chosen = find_project(configured_projects(load_settings()), project)
         # Written, not read: the server takes the choice as it takes any other from outside.
         os.environ["BASIC_MEMORY_DEFAULT_PROJECT"] = chosen.name  # noqa: TID251
+    if read_only:
+        os.environ["BASIC_MEMORY_READ_ONLY"] = "true"  # noqa: TID251
     from memoranda.mcp.server import run_stdio
 
     run_stdio()

@@ -24,9 +24,8 @@ def _page_size(default: int) -> Param:
 async def list_directory(session: Session, values: dict[str, Any]) -> Answer:
     """Folders and notes below a folder."""
     workspace = await session.fresh_workspace(values.pop("project"))
-    path = values.pop("path").strip()
     with looking_up(workspace):
-        listing = await workspace.browse.list_directory("" if path == "/" else path, **values)
+        listing = await workspace.browse.list_directory(**values)
     now = standing(workspace)
     return Answer(
         lambda: now.below(listing_text(listing)), lambda: listing_data(listing) | now.data
@@ -62,7 +61,7 @@ DECLARATIONS = (
                 aliases=("directory", *FOLDER_ALIASES),
             ),
             Param("depth", Kind.INTEGER, default=1, minimum=1, maximum=10),
-            Param("glob", description="File names only, such as *.md."),
+            Param("glob", description="For names (plan*) or paths (sub/**/*.md).", most_chars=1000),
             _PAGE,
             _page_size(100),
         ),
@@ -77,7 +76,7 @@ DECLARATIONS = (
         params=(
             Param(
                 "timeframe",
-                description="Such as '7d', 'today', 'last week' or an ISO date.",
+                description="'7d', 'since Monday', 'yesterday afternoon', ISO date, 'all time'.",
                 default="1 day",
                 aliases=("since", "lookback"),
             ),

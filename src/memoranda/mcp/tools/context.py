@@ -39,7 +39,7 @@ DECLARATIONS = (
         title="Build context",
         description=(
             "Gather a note with its facts, links both ways and related notes. path is a memory:// "
-            "address, permalink, file path or title; a trailing * matches many notes."
+            "address, permalink, file path or title; projects/* or projects/*/plan matches many."
         ),
         params=(
             Param("path", required=True, aliases=NOTE_ALIASES),

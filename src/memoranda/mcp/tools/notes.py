@@ -14,7 +14,7 @@ from memoranda.mcp.declarations import (
     Answer,
     Declaration,
 )
-from memoranda.mcp.parameters import Kind, Param
+from memoranda.mcp.parameters import TEXT_CHARS, Kind, Param
 from memoranda.mcp.session import Session
 from memoranda.mcp.standing import Standing, looking_up, standing
 from memoranda.model.edit import (
@@ -39,7 +39,7 @@ from memoranda.render.notes import (
 
 _PATH = Param(
     "path",
-    description="Permalink, file path, title or memory:// address.",
+    description="Permalink such as research/plan, file path, title or memory:// address.",
     required=True,
     aliases=NOTE_ALIASES,
 )
@@ -185,9 +185,9 @@ DECLARATIONS = (
         name="write_note",
         title="Write note",
         description=(
-            "Create a Markdown note. Facts as list items '- [category] text #tag', links as "
-            "'- relation_type [[Title]]' or [[Title]] in prose become part of the knowledge graph. "
-            "An existing file is refused unless overwrite is true; to change a note use edit_note."
+            "Create a Markdown note; one that is there is refused unless overwrite is true (change it "
+            "with edit_note). List items '- [category] text #tag' become facts, and "
+            "'- relation_type [[Title]]' or [[Title]] in prose links of the knowledge graph."
         ),
         params=(
             Param("title", description="Becomes the file name.", required=True),
@@ -196,18 +196,24 @@ DECLARATIONS = (
                 description="Markdown body.",
                 required=True,
                 aliases=("body", "text"),
+                most_chars=TEXT_CHARS,
             ),
             Param(
                 "directory",
-                description="Folder inside the project.",
+                description="Folder inside the project, such as research/ai.",
                 default="",
                 aliases=FOLDER_ALIASES,
             ),
             PROJECT,
-            Param("tags", Kind.TEXTS, default=()),
+            Param("tags", Kind.TEXTS, 'Such as ["ai", "draft"].', default=()),
             Param("note_type", default=_DEFAULT_TYPE, description="Frontmatter type."),
-            Param("metadata", Kind.MAPPING, description="Further frontmatter fields.", default={}),
-            Param("overwrite", Kind.BOOLEAN, default=False),
+            Param(
+                "metadata",
+                Kind.MAPPING,
+                'Further frontmatter fields, such as {"status": "done"}.',
+                default={},
+            ),
+            Param("overwrite", Kind.BOOLEAN, "Replace a note that is there.", default=False),
             _EXPECTED,
         ),
         run=write_note,
@@ -224,8 +230,8 @@ DECLARATIONS = (
             _PATH,
             PROJECT,
             _SECTION,
-            Param("start_line", Kind.INTEGER, minimum=1),
-            Param("end_line", Kind.INTEGER, minimum=1),
+            Param("start_line", Kind.INTEGER, minimum=1, maximum=10**9),
+            Param("end_line", Kind.INTEGER, minimum=1, maximum=10**9),
             Param("max_chars", Kind.INTEGER, default=ANSWER_CHARS, minimum=200, maximum=1_000_000),
         ),
         run=read_note,
@@ -236,11 +242,10 @@ DECLARATIONS = (
         name="edit_note",
         title="Edit note",
         description=(
-            "Change part of a note; everything else stays byte for byte. append (default) adds at "
-            "the end, prepend after the frontmatter, find_replace swaps find_text for "
-            "content_updates, replace swaps the whole body, replace_section what stands under a "
-            "heading, subsections too. metadata sets frontmatter keys, alone or with the rest. "
-            "Answers with the diff."
+            "Change part of a note; everything else stays byte for byte, and the answer has the diff. "
+            "append (default) adds at the end, prepend after the frontmatter, find_replace swaps "
+            "find_text for content_updates, replace the whole body, replace_section what stands "
+            "under a heading, subsections too; metadata sets frontmatter keys, alone or with the rest."
         ),
         params=(
             _PATH,
@@ -249,11 +254,16 @@ DECLARATIONS = (
                 description='The new text; "" if only metadata changes.',
                 required=True,
                 aliases=("content", "new_content", "replacement"),
+                most_chars=TEXT_CHARS,
                 spared=True,
             ),
-            Param("operation", choices=("append", "prepend", "find_replace", "replace", *_PLACES)),
+            Param(
+                "operation",
+                description="Left out: append, or find_replace with find_text.",
+                choices=("append", "prepend", "find_replace", "replace", *_PLACES),
+            ),
             _SECTION,
-            Param("find_text", description="Exact text to find."),
+            Param("find_text", description="Exact text to find.", most_chars=TEXT_CHARS),
             Param(
                 "expected_replacements",
                 Kind.INTEGER,

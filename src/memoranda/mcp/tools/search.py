@@ -10,7 +10,7 @@ from typing import Any
 from memoranda.mcp.client import author
 from memoranda.mcp.declarations import PROJECT, Answer, Declaration
 from memoranda.mcp.metadata_filters import metadata_conditions
-from memoranda.mcp.parameters import Kind, Param
+from memoranda.mcp.parameters import TEXT_CHARS, Kind, Param
 from memoranda.mcp.session import Session
 from memoranda.mcp.standing import standing
 from memoranda.model.search import ItemType, SearchFilters, SearchQuery, SearchType
@@ -73,6 +73,7 @@ DECLARATIONS = (
                 description="Words or a question; may be empty: the newest notes.",
                 required=True,
                 aliases=("q", "search", "text"),
+                most_chars=TEXT_CHARS,
                 is_query=True,
             ),
             PROJECT,

@@ -1,0 +1,234 @@
+"""Taking changes back in the mind first: the folder as it would be without them.
+
+Nothing is written here. Changes are taken back newest first over a picture of the files concerned, which
+are looked at when they are first needed. In the end the picture is compared with what was seen, and the
+difference is one plan for `FileChanges`. So hundreds of changes of one file cost one write, and what is in
+the way of one of them stops all of them before a file is touched.
+
+What a change did is taken back exactly where the file has the bytes it left. Where it has others, what was
+done since is kept by a merge of lines, or the undo is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, assert_never
+
+from memoranda.errors import FileProblem, UndoConflict
+from memoranda.markdown.merge import Clash, Merged, merge
+from memoranda.model.file_change import PlannedChange
+from memoranda.model.history import ChangeKind, RecordedChange
+from memoranda.model.undoing import UndoneFile
+from memoranda.services.folder_picture import Folder, FolderPicture, PicturedFile
+from memoranda.services.recorded import bytes_diff
+
+_SPANS = 5
+
+
+class Records(Protocol):
+    """What the history tells about the changes that are not taken back."""
+
+    def content(self, change: RecordedChange, digest: str, /) -> bytes:
+        """The bytes of that checksum. Raises FileProblem when they are lost."""
+        ...
+
+    def later(self, path: str, change_id: int, /) -> Sequence[RecordedChange]:
+        """The changes of a path after that one, moves away from it among them; oldest first."""
+        ...
+
+    def was_older(self, change: RecordedChange, digest: str, /) -> bool:
+        """Whether the file of a change had the bytes of that checksum before an older change."""
+        ...
+
+    def moved_on(self, path: str, change: RecordedChange, /) -> RecordedChange | None:
+        """The first later call that moved the file away from there."""
+        ...
+
+
+class Reversal:
+    """The files without some changes. Not thread-safe; looks at files and history when it must."""
+
+    def __init__(self, folder: Folder, records: Records) -> None:
+        self._picture = FolderPicture(folder)
+        self._records = records
+        self._gone: dict[str, UndoConflict] = {}
+
+    def take_back(self, call: Sequence[RecordedChange]) -> None:
+        """Take back what one call did, newest first; calls must come newest first too.
+
+        A call deletes first, then moves everything at once, then writes; so it is taken back the other way
+        round.
+
+        Raises:
+            UndoConflict: what was done since is in the way.
+            FileProblem: a content that is needed is lost, or a file cannot be read.
+        """
+        moves = [change for change in call if change.kind is ChangeKind.MOVED]
+        lifted = [self._lifted(change) for change in moves]
+        try:
+            for change in call:
+                if change.kind is ChangeKind.CREATED:
+                    self._unmake(change)
+                elif change.kind is ChangeKind.UPDATED:
+                    self._restore(change)
+        except UndoConflict:
+            for change in moves:  # says more than what follows from it
+                if (conflict := self._gone.get(change.moved_from or "")) is not None:
+                    raise conflict from None
+            raise
+        self._put_back(
+            [(one, file) for one, file in zip(moves, lifted, strict=True) if file is not None]
+        )
+        for change in call:
+            if change.kind is ChangeKind.DELETED:
+                self._make_again(change)
+
+    def require_complete(self) -> None:
+        """After the last change.
+
+        Raises:
+            UndoConflict: a file that was to be changed is not there, and was not made by one of the changes.
+        """
+        for conflict in self._gone.values():
+            raise conflict
+
+    def _unmake(self, change: RecordedChange) -> None:
+        path = change.path
+        self._picture.to_name.add(path)
+        file = self._at(path, change)
+        if file is None:
+            if (place := self._followed(change)) != path and self._at(place, change) is not None:
+                raise self._conflict(change, f"it was moved to {place} since")
+            self._gone.pop(path, None)
+        elif file.digest == change.after:
+            self._picture.put(path, None)
+        else:
+            raise self._conflict(change, "it was changed after it was created", file)
+
+    def _restore(self, change: RecordedChange) -> None:
+        place = self._followed(change)
+        file = self._at(place, change)
+        if file is None:
+            self._gone.setdefault(change.path, self._conflict(change, "the file is gone"))
+            return
+        self._picture.put(place, self._without(change, file))
+
+    def _make_again(self, change: RecordedChange) -> None:
+        path = change.path
+        file = self._at(path, change)
+        if file is None:
+            self._gone.pop(path, None)
+            self._picture.put(path, PicturedFile(None, self._side(change, change.before)))
+        elif file.digest != change.before:
+            raise self._conflict(change, "there is another file by that name now", file)
+
+    def _put_back(self, lifted: Sequence[tuple[RecordedChange, PicturedFile]]) -> None:
+        """Give all their old places at once, since they may have changed places with each other."""
+        for change, _ in lifted:
+            self._picture.put(change.path, None)
+        for change, file in lifted:
+            old = change.moved_from or change.path
+            if self._at(old, change) is not None:
+                taken = f"{old}, where it was, is taken by another file"
+                raise self._conflict(change, taken, at=old)
+            self._picture.put(old, file)
+
+    def _lifted(self, change: RecordedChange) -> PicturedFile | None:
+        """The moved file without what its move did to it; None when there is nothing to move back."""
+        path, old = change.path, change.moved_from or change.path
+        file = self._at(path, change)
+        if file is not None and self._at(old, change) is not None:
+            self._picture.tell_apart(path, old)
+        before = self._at(old, change)
+        place = self._followed(change)
+        if place == old or _is_back(change, before, file):
+            self._gone.pop(path, None)
+            return None
+        if place == path and file is not None:
+            return self._without(change, file)
+        reason = f"it was moved on to {place}"
+        if place == path:
+            reason = "it is gone from where it was moved to"
+        earlier = self._gone.pop(path) if path in self._gone else None
+        self._gone[old] = self._conflict(change, reason) if earlier is None else earlier
+        return None
+
+    def _without(self, change: RecordedChange, file: PicturedFile) -> PicturedFile:
+        """The file without what the change did to its bytes."""
+        if file.digest in (change.before, None) or change.before == change.after:
+            return file
+        before = self._side(change, change.before)
+        if file.digest == change.after:
+            return PicturedFile(file.origin, before, file.is_merged)
+        match merge(self._side(change, change.after), before, file.data or b""):
+            case Merged(data):
+                is_new = data != file.data
+                return PicturedFile(file.origin, data, file.is_merged or is_new) if is_new else file
+            case Clash() if self._records.was_older(change, file.digest or ""):
+                return file  # an older version came back: nothing of the change is in it
+            case Clash(places, reason):
+                raise self._conflict(change, reason or _lines(places), file)
+            case unknown:
+                assert_never(unknown)
+
+    def _side(self, change: RecordedChange, digest: str | None) -> bytes:
+        return b"" if digest is None else self._records.content(change, digest)
+
+    def _followed(self, change: RecordedChange) -> str:
+        """Where the file of a change is now, if later changes that stay have moved it."""
+        place, last = str(change.path), change
+        while (move := self._records.moved_on(place, last)) is not None:
+            place, last = str(move.path), move
+        return place
+
+    def _at(self, path: str, change: RecordedChange) -> PicturedFile | None:
+        is_note = change.before is not None or change.after is not None
+        return self._picture.at(path, is_note=is_note)
+
+    def _conflict(
+        self, change: RecordedChange, reason: str, file: PicturedFile | None = None, *, at: str = ""
+    ) -> UndoConflict:
+        later = self._records.later(at or change.path, change.change_id)
+        ids = [each.change_id for each in reversed(later)]
+        hint = f"Nothing was changed. Take back change {ids[0]} first." if ids else ""
+        return UndoConflict(
+            change.path,
+            f"{reason} (change {change.change_id})",
+            changes=ids,
+            diff=self._since(change, file),
+            hint=hint or "Nothing was changed. A person or another program did it: edit the note.",
+        )
+
+    def _since(self, change: RecordedChange, file: PicturedFile | None) -> str:
+        """What was done to a file after a change; "" when nobody knows."""
+        if file is None or file.data is None or change.after is None:
+            return ""
+        try:
+            return bytes_diff(self._side(change, change.after), file.data, change.path)
+        except FileProblem:
+            return ""
+
+    def planned(self) -> list[PlannedChange]:
+        """What leads from the files as they are to the picture. Raises UndoConflict if nothing can."""
+        return self._picture.planned()
+
+    def files(self) -> tuple[UndoneFile, ...]:
+        """What becomes of every file concerned, by path."""
+        return self._picture.files()
+
+
+def _is_back(
+    change: RecordedChange, before: PicturedFile | None, file: PicturedFile | None
+) -> bool:
+    """Whether a note is at its old place as it was, and no longer at the new one."""
+    if before is None or before.digest != change.before:
+        return False
+    return file is None or (file.digest is not None and file.digest != change.after)
+
+
+def _lines(places: Sequence[tuple[int, int]]) -> str:
+    spans = [f"{first}-{last}" if last > first else f"{first}" for first, last in places]
+    if spans == [str(places[0][0])]:
+        return f"line {spans[0]} of it was changed since"
+    more = f" and {len(spans) - _SPANS} more places" if len(spans) > _SPANS else ""
+    return f"lines {', '.join(spans[:_SPANS])}{more} of it were changed since"
