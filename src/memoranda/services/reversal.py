@@ -193,7 +193,7 @@ class Reversal:
         hint = f"Nothing was changed. Take back change {ids[0]} first." if ids else ""
         return UndoConflict(
             change.path,
-            f"{reason} (change {change.change_id})",
+            f"{reason} (found while taking back change {change.change_id})",
             changes=ids,
             diff=self._since(change, file),
             hint=hint or "Nothing was changed. A person or another program did it: edit the note.",
