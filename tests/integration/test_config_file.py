@@ -91,6 +91,8 @@ def test_every_setting_can_come_from_the_environment(
         "SEARCH_HALF_LIFE": "90",
         "SEARCH_LOG": "false",
         "SERVER_NAME": "S",
+        "TOOLSETS": '["admin"]',
+        "READ_ONLY": "true",
         "LOG_LEVEL": "debug",
         "PROJECTS_ROOT": "/r",
     }

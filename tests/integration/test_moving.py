@@ -166,7 +166,7 @@ def test_a_folder_inside_can_be_dissolved(here: World) -> None:
         ("nowhere", "b/x", NoteNotFound, "nowhere"),
         ("nowhere/", "b/x", FolderNotFound, "nowhere"),
         ("../a", "b/x", OutsideProject, "outside"),
-        ("N itself", "b/x", NoteNotFound, "no note"),
+        ("N itself", "b/x", NoteNotFound, "no permalink and no path"),
         ("", "b/x", InvalidArgument, "empty|whole"),
         ("/", "b/x", InvalidArgument, "whole project"),
         (".", "b/x", InvalidArgument, "whole project"),

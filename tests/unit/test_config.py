@@ -62,6 +62,8 @@ OURS = {
     "search_log": True,
     "search_half_life": 0,
     "server_name": "Memoranda",
+    "toolsets": ["notes"],
+    "read_only": False,
     "log_level": "INFO",
     "projects_root": None,
 }
