@@ -8,7 +8,8 @@
     │   ├── ProjectNotFound        no project of that name
     │   └── ProjectConflict        name or folder already taken, nested, or not allowed
     ├── NoteNotFound               no note by that name
-    │   └── FolderNotFound         no folder of that name holds notes
+    │   ├── FolderNotFound         no folder of that name holds notes
+    │   └── NameOfFolder           a folder has that name, and no note
     ├── AmbiguousName              several notes by that name
     ├── NoteExists                 a file is already there
     ├── Conflict                   the file is not what the caller last read
@@ -205,13 +206,13 @@ class NoteNotFound(MemorandaError):
             name: as it was given.
             near: see the class.
             lost: path of a note that the index knows by that name, and that has no file now.
-            is_title: the notes in `near` have that title, file name or alias, which is not exact enough.
+            is_title: the notes in `near` have that title, file name or alias. What changes notes takes none.
         """
         hint = f"Near: {', '.join(near)}." if near else "Find it with search_notes."
         message = f"There is no note {name!r}"
         if is_title:
-            message = f"{name!r} is no permalink and no path, and here a title may not do"
-            hint = f"Give the permalink: {' or '.join(near)}."
+            message = f"No titles are taken here: {name!r} is the title of {' and of '.join(near)}"
+            hint = f"Give the permalink instead: {' or '.join(near)}."
         elif lost:
             message = f"The index knows {name!r}, but its file {lost} is not there now"
         super().__init__(message, hint=hint)
@@ -241,6 +242,23 @@ class FolderNotFound(NoteNotFound):
             self.hint = f"Folders there are: {', '.join(near)}."
         else:
             self.hint = "List the whole project first, without a path."
+
+
+class NameOfFolder(NoteNotFound):
+    """A folder has that name, and no note.
+
+    Attributes:
+        folder: its path.
+        notes: how many are below it.
+    """
+
+    def __init__(self, name: str, folder: str, notes: int) -> None:
+        super().__init__(name)
+        several = "1 note" if notes == 1 else f"{notes:,} notes"
+        self.message = f"{folder!r} is a folder ({several}), not a note"
+        self.args = (self.message,)
+        self.hint = "list_directory lists its notes; move_note moves it as a whole."
+        self.folder, self.notes = folder, notes
 
 
 class AmbiguousName(MemorandaError):
@@ -302,19 +320,33 @@ class UndoConflict(MemorandaError):
 
     Attributes:
         changes: ids of the later changes by tools of that file, newest first; empty when a person made them.
+        clients: who made each of them.
         diff: what was done since, unified; "" when the file is gone or came back.
     """
 
     code = "CONFLICT"
 
     def __init__(
-        self, path: str, reason: str, *, changes: Sequence[int] = (), diff: str = "", hint: str = ""
+        self,
+        path: str,
+        reason: str,
+        *,
+        changes: Sequence[int] = (),
+        clients: Sequence[str] = (),
+        diff: str = "",
+        hint: str = "",
     ) -> None:
         super().__init__(f"{path} cannot be put back: {reason}", hint=hint)
         self.path, self.reason, self.changes, self.diff = path, reason, tuple(changes), diff
+        self.clients = tuple(clients)
 
     def fields(self) -> dict[str, object]:
-        return {"file_path": self.path, "later_changes": list(self.changes), "diff": self.diff}
+        return {
+            "file_path": self.path,
+            "later_changes": list(self.changes),
+            "later_clients": list(self.clients),
+            "diff": self.diff,
+        }
 
 
 class ChangeNotFound(MemorandaError):
@@ -357,7 +389,7 @@ class OutsideProject(MemorandaError):
     def __init__(self, path: str) -> None:
         super().__init__(
             f"{path!r} is outside the project's folder",
-            hint="Give a path relative to the project's folder, without '..'.",
+            hint="Give a path relative to the project's folder, without '..' and without '/' in front.",
         )
         self.path = path
 

@@ -54,7 +54,7 @@ from memoranda.services.notes import NoteService
 from memoranda.services.reading import read_note
 from memoranda.services.search import USUAL_LIMITS, MeaningLimits, SearchService
 from memoranda.services.search_recording import SearchRecorder
-from memoranda.services.torn_batches import put_back_torn
+from memoranda.services.torn_batches import put_back_before, put_back_torn
 from memoranda.services.undo import UndoService
 from memoranda.sync.breaker import is_tripped
 from memoranda.sync.coordinator import SyncCoordinator
@@ -299,7 +299,13 @@ def assemble(
         files=files,
         entities=entities,
         notes=notes,
-        moves=MoveService(store, files, fulltext, FileChanges(files, history), notes.threads),
+        moves=MoveService(
+            store,
+            files,
+            fulltext,
+            FileChanges(files, history, prepare=partial(put_back_before, history, files)),
+            notes.threads,
+        ),
         undo=UndoService(store, files, fulltext, history, notes.threads),
         note_history=NoteHistoryService(store, files, history),
         search=SearchService(
@@ -324,6 +330,7 @@ def assemble(
             lease=lease,
             plan=plan,
             tidy=partial(_tidy, history, None if is_read_only else files),
+            mend=partial(_mend, history, None if is_read_only else files),
             backfill=backfill,
         ),
         backfill=backfill,
@@ -335,14 +342,20 @@ def assemble(
 
 
 def _tidy(history: HistoryStore, files: FileService | None) -> None:
-    """What a server does now and then: settle what dead processes left, keep the history in its bounds.
+    """What a server does now and then: settle what dead processes left, keep the history in its bounds."""
+    _mend(history, files)
+    history.trim()
+
+
+def _mend(history: HistoryStore, files: FileService | None) -> int:
+    """Settle what dead processes left, one indexed query when there is nothing; returns the calls put right.
 
     Without the files nothing is settled: that may put notes back.
     """
-    if files is not None:
-        settle(history, files)
-        put_back_torn(history, files)
-    history.trim()
+    if files is None or not history.pending():
+        return 0
+    settle(history, files)
+    return put_back_torn(history, files)
 
 
 def _notice(prepared: Prepared, database: Path) -> str:

@@ -76,6 +76,23 @@ def test_notes_and_folders_come_from_the_folder_of_the_project(
         assert completed(ready, "read", word) == []
 
 
+def test_a_note_in_a_folder_is_completed_by_its_name_alone(
+    ready: Cli, notes: Path, tmp_path: Path
+) -> None:
+    for name in ("Garden beds.md", ".Garden hidden.md", "Garden picture.png"):
+        (notes / ".git").mkdir(exist_ok=True)
+        (notes / ".git" / name).write_text("x")
+    (notes / "garden" / "other").mkdir()
+    (notes / "garden" / "other" / "Garden of another.md").write_text("x")
+    ready("project", "add", "other", notes / "garden" / "other")
+    assert completed(ready, "read", "garden b") == ["Garden\\ beds"]
+    assert completed(ready, "read", "'Garden ") == ["Garden diary.md", "Garden beds"]
+    assert completed(ready, "mv", "Garden b") == ["Garden\\ beds"]
+    assert completed(ready, "mv", "x", "Garden b") == []
+    assert completed(ready, "history", "list", "Garden b") == []
+    assert ready("read", "Garden beds").code == 0
+
+
 def test_files_of_the_machine_are_left_to_the_shell(ready: Cli) -> None:
     for words in (["up", ""], ["write", "x", "--file", "a"], ["project", "add", "x", ""]):
         assert completed(ready, *words) == ["\x1f"]
@@ -161,6 +178,7 @@ def test_a_real_bash_completes_words_with_blanks_and_files(
             ("rec", "memoranda recent"),
             ("read Garden\\ d", "memoranda read Garden diary.md"),
             ("read 'Garden d", "memoranda read Garden diary.md"),
+            ("read 'Garden b", "memoranda read Garden beds"),
             ("read --project=my", "memoranda read --project=my notes"),
             ("edit x --sec", "memoranda edit x --section"),
             ("write x --file dra", "memoranda write x --file draft of today.txt"),

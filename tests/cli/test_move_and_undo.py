@@ -150,3 +150,12 @@ def test_what_cannot_be_taken_back_is_said(ready: Cli) -> None:
         done = ready("undo", *arguments)
         assert (done.code, words in done.err) == (code, True), done.err
         assert "note_history" not in done.err
+
+
+def test_a_folder_that_is_nearly_named_so_is_offered_and_one_is_no_note(ready: Cli) -> None:
+    assert "Folders there are: garden." in ready("mv", "gardn", "yard/").err
+    for command in (("rm", "garden", "--yes"), ("edit", "garden", "--append", "x")):
+        said = ready(*command).err
+        assert "'garden' is a folder (2 notes), not a note" in said
+        assert "memoranda ls NAME" in said
+    assert "memoranda write` makes a new one" in ready("edit", "nowhere", "--append", "x").err

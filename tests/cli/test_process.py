@@ -80,6 +80,44 @@ def test_reader_that_goes_away_is_no_error_message(ready: Cli, notes: Path) -> N
     assert process.wait() == 141
 
 
+_CLOSED = "error: cannot write the output: it is closed\n"
+_FULL = "error: cannot write the output: No space left on device\n"
+
+
+def redirected(command: str, redirection: str) -> subprocess.CompletedProcess[str]:
+    """The command as a shell starts it."""
+    return subprocess.run(
+        ["sh", "-c", f'"$0" -m memoranda {command} {redirection}', sys.executable],
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("redirection", "said"), [(">&-", _CLOSED), (">/dev/full", _FULL), (">&- 2>&-", "")]
+)
+def test_output_that_cannot_be_written_is_said_in_one_line(
+    ready: Cli, redirection: str, said: str
+) -> None:
+    done = redirected("ls", redirection)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
+
+
+def test_long_output_on_a_full_disk_is_no_fault_of_the_program(ready: Cli, notes: Path) -> None:
+    (notes / "long.md").write_text("many words\n" * 20_000)
+    ready("edit", "long", "--append", "x")
+    for command in ("read long", "history show 1 --before"):
+        done = redirected(command, ">/dev/full")
+        assert (done.returncode, done.stderr) == (1, _FULL)
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+def test_without_stderr_a_command_does_its_work(ready: Cli, redirection: str) -> None:
+    done = redirected("ls -n 1", redirection)
+    assert (done.returncode, done.stdout[:4]) == (0, "NAME")
+    assert redirected("read nope", redirection).returncode == 1
+
+
 def test_interrupt_ends_with_130_and_no_traceback(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

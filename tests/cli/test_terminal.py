@@ -80,6 +80,18 @@ def test_without_colours_there_are_the_same_words(ready: Cli) -> None:
     assert seen("history", "show", 1, width=500, TERM="dumb") == plain
     sparing = seen("history", "show", 1, width=500, NO_COLOR="1")
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]", sparing)
+    ready("sync")
+    assert re.findall(r"\x1b\[([^01])", seen("ls", "-n", 1, NO_COLOR="1")) == [], "bold at most"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["ls"], ["recent"], ["history", "list"], ["project", "list"]]
+)
+def test_tables_fit_a_terminal_of_thirty_columns(ready: Cli, arguments: list[str]) -> None:
+    ready("edit", "Compost", "--append", "- x")
+    shown = ESCAPE.sub("", seen(*arguments, width=30)).partition("\nnote: ")[0]
+    assert max(map(len, shown.splitlines())) <= 30
+    assert ".md" in shown or "notes" in shown
 
 
 def test_a_pipe_gets_no_escape_sequence_and_nothing_is_cut(ready: Cli, notes: Path) -> None:

@@ -268,6 +268,18 @@ def test_commands_write_while_a_server_leads_the_project(
     assert not (notes / "frost.md").exists()
 
 
+def test_the_names_that_other_commands_have_are_understood(ready: Cli, notes: Path) -> None:
+    ready("edit", "Compost", "--find", "every week", "--replace", "daily")
+    assert "Turn the heap daily." in (notes / "garden" / "Compost.md").read_text()
+    done = ready("edit", "Compost", "--content", "x")
+    assert done.code == 2
+    assert done.err.splitlines()[0] == (
+        "error: No such option: --content. The text goes into: --append, --prepend, --body, or with "
+        "--section --text"
+    )
+    assert "goes into: --find\n" in ready("edit", "Compost", "--find-text", "x").err
+
+
 def test_wrong_edits_are_wrong_usage(ready: Cli) -> None:
     for options, words in (
         ([], "say what to change"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import event
 
@@ -114,6 +115,25 @@ async def test_notes_are_counted_anew_after_each_change(index: Any) -> None:
         assert (count(), count()) == (number, number)
     await index.notes.delete("note-2")
     assert count() == 2
+
+
+async def test_the_order_of_paths_is_the_same_however_often_it_is_asked_for(index: Any) -> None:
+    ids: dict[str, int] = {}
+
+    def orders() -> tuple[list[int], list[int]]:
+        def ask(tx: Tx) -> tuple[list[int], list[int]]:
+            sets = NoteSets(tx)
+            return sets.by_path(ids.values()), sets.first_by_path(np.array(sorted(ids.values())), 2)
+
+        found: tuple[list[int], list[int]] = index.store.read_now(ask)
+        return found
+
+    for title in ("b", "c", "a"):
+        written = await index.notes.write(title=title, content="x")
+        ids[title] = written.ref.entity_id
+        wanted = [ids[one] for one in sorted(ids)]
+        for _ in range(15):
+            assert orders() == (wanted, wanted[:2])
 
 
 @pytest.mark.parametrize(

@@ -383,3 +383,52 @@ async def test_a_missing_folder_is_said_when_it_starts(servers, tmp_path):
     with pytest.raises(RootMissing):
         await one.coordinator.sync_now()
     await one.coordinator.stop()
+
+
+async def test_what_was_cut_off_is_put_back_before_the_first_sync_and_the_first_answer(servers):
+    one, _ = servers
+    mending, gate = threading.Event(), threading.Event()
+
+    def slow() -> int:
+        mending.set()
+        assert gate.wait(20)
+        return 1
+
+    one.coordinator._mend = slow
+    one.coordinator.start()
+    await until(mending.is_set)
+    asked = asyncio.create_task(one.coordinator.fresh(patience_s=0))
+    synced = asyncio.create_task(one.coordinator.sync_now())
+    done, _ = await asyncio.wait({asked, synced}, timeout=0.2)
+    assert (done, one.syncs) == (set(), 0)
+    gate.set()
+    await asked
+    await synced
+    assert one.syncs
+    await one.coordinator.stop()
+
+
+async def test_who_died_while_a_server_runs_is_cleaned_up_after_when_its_files_are_seen(servers):
+    one, _ = servers
+    async with running(*servers):
+        seen: list[list[object]] = []
+
+        def mend() -> int:
+            seen.append(one.paths())
+            return 0
+
+        one.coordinator._mend = mend
+        one.index.write("half.md", "half\n")
+        await until(lambda: "half.md" in one.paths())
+        assert seen[0] == ["a.md"]
+
+
+async def test_what_goes_wrong_when_something_is_put_back_keeps_nobody_from_syncing(servers):
+    def odd() -> int:
+        raise ValueError("a damaged row")
+
+    one, _ = servers
+    one.coordinator._mend = odd
+    assert await one.coordinator.put_right() == 0
+    await one.coordinator.sync_now()
+    assert one.paths() == ["a.md"]

@@ -14,12 +14,14 @@ import pytest
 from tests.integration.history_world import CLAUDE, NOTE, START, DrivenClock, World
 
 from memoranda.errors import Conflict, FileProblem
-from memoranda.files.file_service import checksum
+from memoranda.files.file_service import FileService, checksum
 from memoranda.history import contents, place, trim
 from memoranda.history.contents import Packed
 from memoranda.history.database import HistoryFile
+from memoranda.history.settle import settle
 from memoranda.history.store import HistoryStore
 from memoranda.model.address import NotePath
+from memoranda.model.file_change import NoteChange
 from memoranda.model.history import Author, ChangeKind, ChangeState, HistoryLimits, HistorySummary
 
 MEGABYTE = 1_000_000
@@ -452,7 +454,37 @@ def test_a_content_that_goes_while_a_change_is_prepared_is_stored_again(
 
 def test_a_change_under_way_survives_a_purge_without_harm(world: World) -> None:
     with world.store.recording(NOTE, before=None, after=b"1", by=CLAUDE, current=world.current):
-        world.opened().purge()
-    assert world.store.changes() == []
-    world.write(b"2")
+        assert world.opened().purge().changes == 0
+        assert world.opened().purge(older_than=world.clock.now()).changes == 0
     assert states(world) == [ChangeState.DONE]
+    world.write(b"2")
+    assert states(world) == [ChangeState.DONE, ChangeState.DONE]
+
+
+def test_a_purge_keeps_the_contents_of_what_is_under_way(world: World) -> None:
+    world.note("done.md", "done\n")
+    one, other = NotePath("a.md"), NotePath("b.md")
+    plan = [NoteChange(one, b"a\n", b"A\n"), NoteChange(other, b"b\n", b"B\n")]
+    with world.store.recording_all(plan, by=CLAUDE):
+        assert world.opened().purge().changes == 1
+        assert len(world.store.pending()) == 2
+        for data in (b"a\n", b"A\n", b"b\n", b"B\n"):
+            assert world.store.content(checksum(data)) == data
+        assert world.store.content(checksum(b"done\n")) is None
+    assert world.store.purge().changes == 2
+    assert world.store.content(checksum(b"a\n")) is None
+
+
+def test_a_folder_whose_name_is_no_text_is_one_folder(tmp_path: Path) -> None:
+    root = tmp_path / os.fsdecode(b"notes\xff")
+    root.mkdir()
+    (root / "a.md").write_bytes(b"1")
+    store = HistoryStore(tmp_path / "history", root, DrivenClock(), HistoryLimits())
+    files = FileService(root, tmp_path / "locks")
+    path = NotePath("a.md")
+    dying = store.recording(path, before=b"0", after=b"1", by=CLAUDE, current=lambda: b"1")
+    dying.__enter__()
+    (change,) = store.changes()
+    assert change.root == store.root
+    assert settle(store, files).done == 1
+    store.close()

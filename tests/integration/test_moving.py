@@ -122,7 +122,7 @@ def test_a_folder_moves_with_everything_in_it(here: World) -> None:
 
 @pytest.mark.parametrize(
     ("destination", "place"),
-    [("b/", "b/a/n.md"), ("b", "b/n.md"), ("c/", "c/n.md"), ("/", ""), ("b/a2", "b/a2/n.md")],
+    [("b/", "b/a/n.md"), ("c/", "c/n.md"), ("/", ""), ("b/a2", "b/a2/n.md")],
 )
 def test_a_folder_goes_into_another_only_when_it_is_named_so(
     here: World, destination: str, place: str
@@ -137,10 +137,114 @@ def test_a_folder_goes_into_another_only_when_it_is_named_so(
     assert here.text("b/other.md") == "o\n"
 
 
-def test_a_folder_inside_can_be_dissolved(here: World) -> None:
-    here.write({"a/in/n.md": "n\n", "a/o.md": "o\n"})
-    here.move("a/in", "a")
-    assert here.tree() == {"a": None, "a/n.md": b"n\n", "a/o.md": b"o\n"}
+@pytest.mark.parametrize(
+    ("source", "destination", "hint"),
+    [
+        ("a", "b", "Give b/ to move it into that folder"),
+        ("a/in", "a", "Choose another destination"),
+        ("a", "b/", "Give b/a/"),
+        ("a", "B", "Some file systems take 'b' and 'B' for one name"),
+    ],
+)
+def test_folders_are_never_put_together(
+    here: World, source: str, destination: str, hint: str
+) -> None:
+    here.write({"a/in/n.md": "n\n", "a/o.md": "o\n", "b/p.md": "p\n"})
+    if destination == "b/":
+        here.write({"b/a/q.md": "q\n"})
+    before = here.tree()
+    with pytest.raises(NoteExists) as caught:
+        here.move(source, destination)
+    assert hint in (caught.value.hint or "")
+    assert here.tree() == before
+
+
+def test_a_folder_can_be_called_otherwise_by_case_alone_with_a_slash(here: World) -> None:
+    here.write({"a/n.md": "n\n"})
+    assert here.move("a/", "A/").destination == "A"
+    assert here.tree() == {"A": None, "A/n.md": b"n\n"}
+
+
+@pytest.mark.parametrize("target", ["gone.md", "other.txt", "../out/x.md"])
+def test_a_link_that_leads_nowhere_takes_the_place(
+    here: World, tmp_path: Path, target: str
+) -> None:
+    here.write({"d/a.md": "a\n", "e/c.md": "c\n"})
+    (here.root / "b.md").symlink_to(target)
+    (here.root / "e/d").symlink_to(target)
+    before = {path.name for path in here.root.rglob("*")}
+    for source, destination in (("d/a.md", "b.md"), ("d/", "e/")):
+        with pytest.raises((NoteExists, OutsideProject)):
+            here.move(source, destination)
+    assert {path.name for path in here.root.rglob("*")} == before
+
+
+@pytest.mark.parametrize("place", ["ideas/beta", "ideas/BETA.md", "ideas/Beta.MD"])
+def test_a_name_that_some_file_systems_take_for_another_is_taken(here: World, place: str) -> None:
+    here.write({"alpha.md": "a\n", "ideas/Beta.md": "b\n", "ideas/x.md": "[[ideas/beta]]\n"})
+    before = here.rows("SELECT file_path, permalink FROM entity")
+    with pytest.raises(NoteExists, match=r"ideas/Beta\.md already exists"):
+        here.move("alpha", place)
+    assert here.rows("SELECT file_path, permalink FROM entity") == before
+
+
+def test_a_composed_letter_is_the_same_as_its_parts(here: World) -> None:
+    here.write({"alpha.md": "a\n", "b/caf\u00e9.md": "b\n"})
+    with pytest.raises(NoteExists):
+        here.move("alpha", "b/cafe\u0301.md")
+
+
+@pytest.mark.parametrize("destination", ["Ideas/x", "IDEAS/x.md", "Ideas/"])
+def test_a_folder_in_another_case_is_the_folder_that_is_there(
+    here: World, destination: str
+) -> None:
+    here.write({"x.md": "x\n", "ideas/y.md": "y\n"})
+    result = here.move("x", destination)
+    assert result.destination == "ideas/x.md"
+    assert result.warnings
+    assert "ideas/x.md" in result.warnings[0]
+    assert {path for path, data in here.tree().items() if data is None} == {"ideas"}
+
+
+def test_of_two_folders_in_other_cases_none_is_guessed(here: World) -> None:
+    here.write({"x.md": "x\n", "ideas/y.md": "y\n", "IDEAS/z.md": "z\n"})
+    result = here.move("x", "Ideas/")
+    assert (result.destination, result.warnings) == ("Ideas/x.md", ())
+
+
+def test_blanks_around_a_folder_count_when_it_is_called_so(here: World) -> None:
+    here.write({"Folder /x.md": "x\n", "n.md": "n\n", "m.md": "m\n"})
+    assert here.move("n", "Folder /").destination == "Folder /n.md"
+    assert here.move("m", "New /m2 ").destination == "New/m2.md"
+
+
+@pytest.mark.parametrize(
+    ("destination", "hint"),
+    [
+        ("b/Beta.txt", "Give b/Beta.md, or b/Beta.txt.md"),
+        ("Neu.markdown", "Give Neu.md"),
+        ("b/scan.PDF", "Give b/scan.md"),
+        ("b/10:30", "10-30.md"),
+        ("b/why?", "why-.md"),
+        ("b|c/x", "b-c"),
+        ("b/con.md", "con_.md"),
+        ("end./x", "end"),
+    ],
+)
+def test_a_name_that_cannot_go_everywhere_is_refused_with_one_that_can(
+    here: World, destination: str, hint: str
+) -> None:
+    here.write({"a/n.md": "n\n", "b/o.md": "o\n"})
+    with pytest.raises(InvalidArgument) as caught:
+        here.move("a/n", destination)
+    assert hint in (caught.value.hint or "")
+
+
+def test_what_is_called_so_already_keeps_its_name(here: World) -> None:
+    here.write({"a/10:30 why?.md": "n\n", "b:c/o.md": "o\n", "requirements.txt.md": "r\n"})
+    assert here.move("a/10:30 why?.md", "b:c/").destination == "b:c/10:30 why?.md"
+    assert here.move("b:c/", "d/e/b:c").destination == "d/e/b:c"
+    assert here.move("requirements.txt.md", "d/pip.txt.md").destination == "d/pip.txt.md"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +270,7 @@ def test_a_folder_inside_can_be_dissolved(here: World) -> None:
         ("nowhere", "b/x", NoteNotFound, "nowhere"),
         ("nowhere/", "b/x", FolderNotFound, "nowhere"),
         ("../a", "b/x", OutsideProject, "outside"),
-        ("N itself", "b/x", NoteNotFound, "no permalink and no path"),
+        ("N itself", "b/x", NoteNotFound, "No titles are taken here"),
         ("", "b/x", InvalidArgument, "empty|whole"),
         ("/", "b/x", InvalidArgument, "whole project"),
         (".", "b/x", InvalidArgument, "whole project"),
@@ -174,7 +278,7 @@ def test_a_folder_inside_can_be_dissolved(here: World) -> None:
         ("a/", "a", InvalidArgument, "nothing to do"),
         ("a/", "b/o.md", InvalidArgument, "is a file|exists"),
         ("a/", "b/o.md/x", InvalidArgument, "b/o.md is a file"),
-        ("a/", "c", NoteExists, "c/in already exists"),
+        ("a/", "c", NoteExists, "c already exists"),
         ("a/", "drafts", InvalidArgument, "ignored"),
         ("a/", ".a", InvalidArgument, "holds no notes"),
         (".git/", "b/x", InvalidArgument, "holds no notes"),

@@ -202,6 +202,95 @@ def test_files_of_any_kind_are_found_from_the_new_place(here: World) -> None:
     assert not result.left
 
 
+def test_files_that_a_definition_names_are_found_from_the_new_place(here: World) -> None:
+    here.write(
+        {
+            "n.md": (
+                "[s][r] ![i][j] [r] [x][] [w] [k](k.md)\n\n"
+                "[r]: run.py#L1 'the script'\n[j]: i.png\n[x]: <a b.sh>\n[w]: https://x.org/run.py\n"
+            ),
+            "k.md": "k\n",
+            "run.py": b"r",
+            "a b.sh": b"b",
+            "i.png": b"i",
+        }
+    )
+    result = here.move("n.md", "q/n.md")
+    assert here.text("q/n.md") == (
+        "[s][r] ![i][j] [r] [x][] [w] [k](../k.md)\n\n"
+        "[r]: ../run.py#L1 'the script'\n[j]: ../i.png\n[x]: <../a b.sh>\n[w]: https://x.org/run.py\n"
+    )
+    assert not result.left
+
+
+def test_links_written_as_html_are_reported_when_they_break(here: World) -> None:
+    here.write(
+        {
+            "n.md": (
+                "---\nt: 1\n---\nx <img src='i%20j.png' alt=''> `<img src=\"run.py\">`\n\n"
+                '<p>\n<a HREF=run.py#L1>r</a> <a href="https://x.org">\n</p>\n<img src="gone.png">\n'
+                '\n```html\n<img src="run.py">\n```\n'
+            ),
+            "i j.png": b"i",
+            "run.py": b"r",
+            "d/m.md": "m\n",
+        }
+    )
+    before = here.text("n.md")
+    result = here.move("n", "q/n")
+    assert here.text("q/n.md") == before
+    assert [(one.line, one.target, one.reason) for one in result.left] == [
+        (4, "i j.png", "it is written as HTML"),
+        (7, "run.py", "it is written as HTML"),
+    ]
+    assert not here.move("q/n", "d/n").left
+
+
+def test_links_of_other_notes_follow_files_of_any_kind(here: World) -> None:
+    here.write(
+        {
+            "n.md": "[s](d/run.py) [h](d/p%20q.html#x) ![i](d/i.png) [o](d/gone.py)\n",
+            "r.md": "[s][1]\n\n[1]: <d/run.py>\n",
+            "e/same.md": "[s](run.py) `[s](../d/run.py)` [x](https://x.org/d/run.py)\n",
+            "d/m.md": "[s](run.py)\n",
+            **dict.fromkeys(("d/run.py", "d/p q.html", "d/i.png", "e/run.py"), b"x"),
+        }
+    )
+    result = here.move("d/", "f/g")
+    assert here.text("n.md") == (
+        "[s](f/g/run.py) [h](f/g/p%20q.html#x) ![i](f/g/i.png) [o](d/gone.py)\n"
+    )
+    assert here.text("r.md") == "[s][1]\n\n[1]: <f/g/run.py>\n"
+    assert here.text("f/g/m.md") == "[s](run.py)\n"
+    assert {link.path for link in result.links} == {"n.md", "r.md"}
+    assert not result.left
+
+
+def test_many_links_that_cannot_be_written_do_not_hold_up_the_others(here: World) -> None:
+    lines = "".join(f'k{i}: "\\x5b[d/old|x{i}]]"\nq{i}: "[[d/old]]"\n' for i in range(70))
+    here.write({"n.md": f"---\n{lines}---\n", "d/old.md": "o\n"})
+    result = here.move("d/old.md", "e/new.md")
+    assert here.text("n.md").count('"[[e/new]]"') == len(result.links) == 70
+    assert len(result.left) == 70
+    assert {link.line % 2 for link in result.left} == {0}
+    assert all("written with escapes" in link.reason for link in result.left)
+
+
+def test_a_note_that_stays_and_gets_another_permalink_is_named(here: World) -> None:
+    here.write({"ideas/Be ta.md": "b\n", "alpha.md": "a\n", "m.md": "[[ideas/be-ta]]\n"})
+    meanings = here.meanings()
+    planned = here.move("alpha", "ideas/be-ta", dry_run=True)
+    result = here.move("alpha", "ideas/be-ta")
+    (said,) = result.warnings
+    ((new,),) = here.rows("SELECT permalink FROM entity WHERE file_path = 'ideas/Be ta.md'")
+    assert new != "ideas/be-ta"
+    assert said == (
+        f"The permalink of ideas/Be ta.md is {new} by this, and was ideas/be-ta; links to it are kept."
+    )
+    assert planned.warnings == result.warnings
+    assert here.meanings() == meanings
+
+
 def test_a_path_from_the_folder_stays_one_though_the_root_has_it_too(here: World) -> None:
     here.write({"n.md": "![](img/p.png)\n", "img/p.png": b"p"})
     here.move("n.md", "sub/n.md")
@@ -276,8 +365,8 @@ def test_a_name_that_would_be_read_in_another_encoding_is_not_written(here: Worl
 def test_a_note_that_only_few_names_can_reach_is_linked_by_its_permalink(here: World) -> None:
     here.write({"b.md": "b\n", "a.md": "[[b]] [t](b.md)\n"})
     meanings = here.meanings()
-    result = here.move("b", "x/one # two | three")
-    assert here.text("a.md") == "[[x/one-two-three]] [t](x/one%20%23%20two%20%7C%20three.md)\n"
+    result = here.move("b", "x/one # two")
+    assert here.text("a.md") == "[[x/one-two]] [t](x/one%20%23%20two.md)\n"
     assert here.meanings() == meanings
     assert not result.left
 

@@ -311,3 +311,20 @@ def test_a_note_that_was_moved_twice_since_the_last_sync_is_found_by_the_history
     change("b.md", b"b\n", b"changed\n", "q.md")
     here.run_sync()
     assert here.identities() == {"y/z.md": ids["a.md"], "b.md": ids["b.md"]}
+
+
+def test_what_came_into_a_folder_while_it_moved_is_named(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.write({"a/n.md": "n\n", "a/in/m.md": "m\n"})
+    before_each_apply(
+        here,
+        monkeypatch,
+        lambda _: here.write({f"a/in/{i}.txt": "late" for i in range(7)}, is_indexed=False),
+    )
+    result = here.move("a/", "b")
+    assert here.text("a/in/0.txt") == "late"
+    (said,) = result.warnings
+    assert "a/in/0.txt, a/in/1.txt" in said
+    assert said.endswith("a/in/4.txt and 2 more.")
+    assert not here.move("b", "c").warnings

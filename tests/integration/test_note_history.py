@@ -16,6 +16,7 @@ from memoranda.errors import (
     InvalidUri,
     NoteNotFound,
     OutsideProject,
+    UndoConflict,
 )
 from memoranda.files.clock import SystemClock
 from memoranda.model.address import NotePath
@@ -109,7 +110,11 @@ async def test_names_mean_what_they_mean_to_other_tools(world: UndoWorld) -> Non
     for name in ("plans/old/b.md", "plans/old/bee", "memory://plans/old/bee", "plans/old/b"):
         page = await world.history.page(name)
         assert (len(page.changes), page.path) == (1, "plans/old/b.md")
-    for name in ("Bee", "Buzz", "b", "nowhere", "memory://id/999", "plans/none.md"):
+    for name in ("Bee", "Buzz", "b"):  # it only reads
+        assert (await world.history.page(name)).path == "plans/old/b.md"
+        with pytest.raises(NoteNotFound):
+            await world.service.undo(client="claude", path=name)
+    for name in ("nowhere", "memory://id/999", "plans/none.md"):
         with pytest.raises(NoteNotFound):
             await world.history.page(name)
     with pytest.raises(InvalidUri):
@@ -250,3 +255,40 @@ async def test_more_changes_than_a_page_of_the_history(
     ids = [await world.append("plans/a.md", f"{number}\n") for number in range(7)]
     found = changes_of(world.index.history, [NotePath("plans/a.md")])
     assert [change.change_id for change in found] == ids[::-1]
+
+
+async def test_a_change_that_cannot_be_taken_back_alone_says_what_comes_first(
+    world: UndoWorld,
+) -> None:
+    made = await world.put("plans/new.md", "one\ntwo\nthree\n")
+    assert (await world.history.show(made)).first == ""
+    edited = await world.replace("plans/new.md", "two", "TWO", by=CURSOR)
+    shown = await world.history.show(made)
+    assert (shown.is_changed_since, shown.first) == (
+        True,
+        f"Take back change {edited} (by cursor) first.",
+    )
+    with pytest.raises(UndoConflict) as refused:
+        await world.undo(made)
+    assert shown.first in refused.value.hint
+
+    again = await world.replace("plans/new.md", "TWO", "2")
+    said = f"Take back change {again} (by claude) first"
+    assert (await world.history.show(edited)).first == f"{said}."
+    assert (await world.history.show(made)).first == (
+        f"{said}, then if need be {edited} (by cursor)."
+    )
+    with pytest.raises(UndoConflict) as refused:
+        await world.undo(edited)
+    assert f"{said}." in refused.value.hint
+    await world.undo(again)
+    assert (await world.history.show(edited)).first == ""
+
+
+async def test_what_an_undo_would_keep_is_not_in_its_way(world: UndoWorld) -> None:
+    edited = await world.replace("plans/a.md", "one", "ONE")
+    (world.root / "plans/a.md").write_text("ONE\ntwo\nthree\nfour\nby hand\n")
+    shown = await world.history.show(edited)
+    assert (shown.is_changed_since, shown.first) == (True, "")
+    (world.root / "plans/a.md").write_text("by hand\ntwo\n")
+    assert (await world.history.show(edited)).first.startswith("A person or another program")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sqlite3
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
@@ -730,3 +731,36 @@ async def test_a_full_disk_changes_nothing(index, monkeypatch):
             await index.notes.edit("n", Append("more\n"))
     assert text_of(index, "n.md") == "keep me\n"
     assert [path.name for path in index.root.iterdir()] == ["n.md"]
+
+
+@pytest.mark.parametrize(
+    ("title", "directory", "path", "stored", "says"),
+    [
+        ("Meeting.md", "", "meeting.md", "Meeting", ""),
+        ("ideas/Meeting.md", "", "ideas/meeting.md", "Meeting", "title is a path"),
+        ("ideas/Meeting.md", "ideas/", "ideas/meeting.md", "Meeting", "title is a path"),
+        ("sub/Meeting.md", "ideas", "ideas/sub/meeting.md", "Meeting", "title is a path"),
+        ("and/or", "", "and-or.md", "and/or", "has a slash, .* at and-or.md"),
+        ("../Abs", "", "abs.md", "../Abs", "has a slash, .* at abs.md"),
+        ("T", "IDEAS", "ideas/t.md", "T", "no folder 'IDEAS', .*: ideas/t.md"),
+        ("T", "Spaced ", "Spaced /t.md", "T", ""),
+        ("T", " New / x ", "New/x/t.md", "T", ""),
+        ("Node.js", "", "node.js.md", "Node.js", ""),
+    ],
+)
+async def test_a_note_is_where_the_caller_means_or_is_told(
+    index, title, directory, path, stored, says
+):
+    (index.root / "ideas").mkdir()
+    (index.root / "Spaced ").mkdir()
+    result = await index.notes.write(title=title, content="x", directory=directory)
+    assert (result.ref.file_path, result.ref.title) == (path, stored)
+    assert re.search(says, " ".join(result.warnings))
+    assert bool(result.warnings) is bool(says)
+    assert (index.root / path).is_file()
+
+
+async def test_a_title_that_is_a_path_out_of_the_project_is_refused(index):
+    for title in ("../Abs.md", "/etc/Abs.md"):
+        with pytest.raises(OutsideProject):
+            await index.notes.write(title=title, content="x")

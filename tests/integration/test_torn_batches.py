@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loguru import logger
 
-from memoranda.errors import FileProblem
+from memoranda.errors import FileProblem, NoteNotFound
 from memoranda.files.clock import SystemClock
 from memoranda.files.file_service import FileService
 from memoranda.history import store
 from memoranda.history.settle import settle
 from memoranda.history.store import HistoryStore
 from memoranda.model.address import NotePath
+from memoranda.model.edit import Append
 from memoranda.model.file_change import NoteChange, OtherFileMove, PlannedChange
 from memoranda.model.history import Author, ChangeState, HistoryLimits, RecordedChange
 from memoranda.services import file_changes, torn_batches
+from memoranda.services.changes import NoteChanges
 from memoranda.services.file_changes import AppliedChanges, FileChanges
-from memoranda.services.torn_batches import put_back_torn
+from memoranda.services.torn_batches import put_back_before, put_back_torn
 from memoranda.workspace import _tidy
 
 BY = Author("claude", "1", "move_note")
@@ -236,8 +240,7 @@ def test_what_somebody_changed_since_is_left_and_the_rest_is_put_back(
     world.put("b.md", b"by hand\n")
     world.put("deep/er/e.md", b"moved and changed\n")
     assert world.put_back() == 1
-    theirs = {"b.md": b"by hand\n", "deep/er/e.md": b"moved and changed\n"}
-    assert world.all == {path: data for path, data in FILES.items() if path != "e.md"} | theirs
+    assert world.all == FILES | {"b.md": b"by hand\n", "e.md": b"moved and changed\n"}
 
 
 def test_a_place_that_somebody_took_is_theirs(world: World, torn: Callable[..., bool]) -> None:
@@ -279,6 +282,121 @@ def test_what_was_put_back_is_logged(
         logger.remove(sink)
     said = [line for line in lines if "A call of claude was cut off in its middle" in line]
     assert bool(said) is is_said
+
+
+def test_what_cannot_be_put_back_is_not_said_to_be(world: World, torn: Callable[..., bool]) -> None:
+    assert torn(1, (change("new.md", b"a\n", b"A\n", "a.md"), change("b.md", b"b\n", b"B\n")))
+    world.put("a.md", b"another\n")
+    lines: list[str] = []
+    sink = logger.add(lines.append, format="{message}")
+    try:
+        world.put_back()
+    finally:
+        logger.remove(sink)
+    (said,) = (line for line in lines if "was cut off in its middle" in line)
+    assert "1 of its 2 changes had happened and stay, since they cannot be put back" in said
+    assert world.all == FILES | {"a.md": b"another\n", "new.md": b"a\n"}
+
+
+def disk_without_case(patch: pytest.MonkeyPatch) -> None:
+    """Let `Path` look at files as on a disk that keeps the case of names, but finds them in any."""
+
+    def listed(path: Path) -> Path:
+        names = os.listdir(path.parent) if path.parent.is_dir() else []  # noqa: PTH208
+        found = [name for name in names if name.casefold() == path.name.casefold()]
+        return path.parent / found[0] if len(found) == 1 else path
+
+    samefile, lstat = Path.samefile, Path.lstat
+    patch.setattr(Path, "samefile", lambda one, other: samefile(listed(one), listed(Path(other))))
+    patch.setattr(Path, "lstat", lambda path: lstat(listed(path)))
+
+
+@pytest.mark.parametrize("after", [b"a\n", b"A\n"])
+@pytest.mark.parametrize("step", range(3))
+def test_a_note_that_was_only_spelled_anew_is_never_lost(
+    world: World,
+    torn: Callable[..., bool],
+    monkeypatch: pytest.MonkeyPatch,
+    step: int,
+    after: bytes,
+) -> None:
+    disk_without_case(monkeypatch)
+    assert torn(step, (change("A.md", b"a\n", after, "a.md"), change("b.md", b"b\n", b"B\n")))
+    assert world.put_back() == 1
+    assert world.all == FILES
+    assert not world.history.pending()
+
+
+def test_a_note_that_was_only_spelled_anew_when_it_ended_is_done(
+    world: World, torn: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk_without_case(monkeypatch)
+    assert torn(0, (change("A.md", b"a\n", b"a\n", "a.md"),))
+    (world.root / "a.md").rename(world.root / "A.md")
+    assert world.put_back() == 1
+    assert world.all == {p: data for p, data in FILES.items() if p != "a.md"} | {"A.md": b"a\n"}
+    assert [one.state for one in world.changes] == [ChangeState.DONE]
+
+
+def test_a_name_that_is_taken_at_the_last_moment_is_not_replaced(
+    world: World, torn: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert torn(1)
+    rename = file_changes.renamed
+
+    def disturbed(old: Path, new: Path) -> None:
+        new.write_bytes(b"theirs\n")
+        rename(old, new)
+
+    monkeypatch.setattr(torn_batches, "renamed", disturbed)
+    assert world.put_back() == 1
+    assert world.all["a.md"] == b"theirs\n"
+    assert b"a\n" in world.all.values(), "what stepped aside is there"
+
+
+MOVE = (change("new.md", b"a\n", b"a\n", "a.md"), change("b.md", b"b\n", b"B\n"))
+
+
+def test_a_write_first_puts_back_what_a_dead_process_left(
+    world: World, torn: Callable[..., bool]
+) -> None:
+    notes = NoteChanges(world.files, world.history)
+    for path in ("new.md", "a.md", "b.md"):
+        assert torn(1, MOVE)
+        with contextlib.suppress(NoteNotFound):
+            notes.edit(NotePath(path), [Append("x\n")], None, dry_run=False, by=BY)
+        assert not world.history.pending()
+        appended = {} if path == "new.md" else {path: FILES[path] + b"x\n"}
+        assert world.all == FILES | appended
+        world.put(path, FILES[path]) if appended else None
+
+
+def test_a_write_elsewhere_leaves_a_call_alone_and_so_does_one_under_way(
+    world: World, torn: Callable[..., bool]
+) -> None:
+    notes = NoteChanges(world.files, world.history)
+    assert torn(1, MOVE)
+    notes.edit(NotePath("c.md"), [Append("x\n")], None, dry_run=False, by=BY)
+    notes.edit(NotePath("new.md"), [Append("x\n")], None, dry_run=True, by=BY)
+    with world.files.locked(NotePath("b.md")):
+        notes.edit(NotePath("new.md"), [Append("x\n")], None, dry_run=False, by=BY)
+    assert len(world.history.pending()) == len(MOVE)
+    assert world.put_back() == 1
+    assert world.all == FILES | {"c.md": b"c\nx\n", "a.md": b"a\nx\n"}, "with what was written"
+
+
+def test_a_change_of_several_files_puts_back_first_too(
+    world: World, torn: Callable[..., bool]
+) -> None:
+    assert torn(1, MOVE)
+    changes = FileChanges(
+        world.files,
+        world.history,
+        prepare=partial(put_back_before, world.history, world.files),
+    )
+    changes.apply([change("more.md", b"a\n", b"A\n", "a.md")], BY)
+    assert not world.history.pending()
+    assert world.all == {p: data for p, data in FILES.items() if p != "a.md"} | {"more.md": b"A\n"}
 
 
 def test_a_server_puts_it_back_when_it_tidies_up(world: World, torn: Callable[..., bool]) -> None:

@@ -25,9 +25,10 @@ from memoranda.files.clock import SystemClock
 from memoranda.files.file_service import FileService
 from memoranda.model.address import NotePath
 from memoranda.model.file_change import NoteChange, OtherFileMove
-from memoranda.model.history import ChangeKind, ChangeState
+from memoranda.model.history import Author, ChangeKind, ChangeState
 from memoranda.model.undoing import UndoAction
 from memoranda.services.change_indexing import index_changes
+from memoranda.services.recorded import version
 
 LATIN = "Caf\xe9\nsecond\nthird\n".encode("latin-1")
 
@@ -400,6 +401,139 @@ async def test_a_path_narrows_what_is_taken_back_to_whole_calls(world: UndoWorld
     assert world.files() == before
 
 
+async def test_of_a_note_nothing_is_taken_back_that_another_one_had_there(world: UndoWorld) -> None:
+    await world.put("n.md", "one\n")
+    await world.move("n.md", "first.md")
+    await world.put("n.md", "two\n")
+    await world.move("n.md", "second.md")
+    await world.put("n.md", "three\n")
+    await world.append("n.md", "more\n")
+    for path, others in (("n.md", {"first.md", "second.md"}), ("second.md", {"first.md"})):
+        await world.service.undo(client="claude", path=path)
+        assert {"first.md", "second.md", "n.md"} & world.files().keys() == others
+
+
+async def test_of_a_note_nothing_is_taken_back_that_was_before_it_came(world: UndoWorld) -> None:
+    await world.put("n.md", "one\n")
+    await world.delete("n.md")
+    world.index.write("n.md", "by hand\n")
+    await world.index.sync.full_sync()
+    with pytest.raises(InvalidArgument, match="No change of these notes"):
+        await world.service.undo(client="claude", path="n.md")
+    await world.append("n.md", "more\n")
+    await world.service.undo(client="claude", path="n.md")
+    assert world.file("n.md") == b"by hand\n"
+
+
+async def test_of_a_note_nothing_is_taken_back_that_was_before_it_was_made(
+    world: UndoWorld,
+) -> None:
+    await world.append("a.md", "five\n")
+    (world.root / "a.md").unlink()
+    await world.index.sync.full_sync()
+    await world.put("a.md", "new\n")
+    await world.service.undo(client="claude", path="a.md")
+    assert "a.md" not in world.files()
+
+
+async def test_of_a_note_that_is_gone_the_last_one_there_comes_back(world: UndoWorld) -> None:
+    await world.put("n.md", "one\n", CURSOR)
+    await world.delete("n.md")
+    await world.put("n.md", "two\n", CURSOR)
+    await world.delete("n.md")
+    await world.service.undo(client="claude", path="n.md")
+    assert world.file("n.md").endswith(b"\ntwo\n")
+
+
+async def test_another_note_that_came_to_the_place_is_not_followed(world: UndoWorld) -> None:
+    made = await world.put("n.md", "one\n")
+    await world.delete("n.md", CURSOR)
+    await world.put("n.md", "two\n", CURSOR)
+    await world.move("n.md", "m.md", CURSOR)
+    result = await world.undo(made)
+    assert {file.action for file in result.files} == {UndoAction.UNCHANGED}
+    assert world.file("m.md").endswith(b"\ntwo\n")
+
+
+async def test_a_note_is_followed_through_a_move_that_another_took_back(world: UndoWorld) -> None:
+    text = world.file("a.md").decode()
+    await world.append("a.md", "five\n")
+    await world.move("a.md", "b.md")
+    await world.move("b.md", "a.md", CURSOR)
+    await world.delete("a.md", CURSOR)
+    await world.put("a.md", f"zero\n{text}five\n", CURSOR)
+    files = world.files()
+    with pytest.raises(UndoConflict, match="gone"):
+        await world.service.undo(client="claude")
+    assert world.files() == files
+
+
+async def test_an_edit_is_not_taken_back_in_another_note(world: UndoWorld) -> None:
+    text = world.file("a.md").decode()
+    edited = await world.append("a.md", "five\n")
+    moved = await world.move("latin.md", "l.md")
+    await world.delete("a.md", CURSOR)
+    await world.put("a.md", f"zero\n{text}five\n", CURSOR)
+    await world.delete("l.md", CURSOR)
+    await world.put("l.md", "another\n", CURSOR)
+    assert "gone" in (await conflict(world, edited)).reason
+    assert "gone" in (await conflict(world, moved)).reason
+    await world.move("a.md", "b.md", CURSOR)
+    assert "gone" in (await conflict(world, edited)).reason
+
+
+async def test_a_note_that_was_made_again_by_another_stays(world: UndoWorld) -> None:
+    made = await world.put("n.md", "one\n")
+    await world.append("n.md", "two\n", CURSOR)
+    await world.delete("n.md", CURSOR)
+    await world.put("n.md", "one\n", CURSOR)
+    await world.undo(made)
+    assert world.file("n.md").endswith(b"\none\n")
+
+
+async def test_a_note_that_came_back_from_its_deletion_is_the_same(world: UndoWorld) -> None:
+    text = world.file("a.md")
+    edited = await world.append("a.md", "five\n")
+    await world.undo(await world.delete("a.md", CURSOR))
+    await world.undo(edited)
+    assert world.file("a.md") == text
+
+
+async def test_a_picture_that_is_a_note_again_has_bytes(world: UndoWorld) -> None:
+    world.index.write("d/x.md", "one\n")
+    world.index.write("d/y.md", "y\n")
+    await world.index.sync.full_sync()
+    await world.append("d/x.md", "two\n")
+    world.index.write(".gitignore", "x.md\n")
+    await world.index.sync.full_sync()
+    await world.move("d/", "e")
+    files = world.files()
+    with pytest.raises(UndoConflict, match="bytes cannot be read"):
+        await world.service.undo(client="claude")
+    assert world.files() == files
+    (world.root / ".gitignore").unlink()
+    await world.service.undo(client="claude")
+    assert world.file("d/x.md") == b"one\n"
+    assert "e/x.md" not in world.files()
+
+
+async def test_folders_that_were_made_for_a_note_go_with_it(world: UndoWorld) -> None:
+    change = await world.put("x/y/n.md", "one\n")
+    await world.put("x/m.md", "two\n")
+    await world.undo(change)
+    assert not (world.root / "x/y").exists()
+    assert (world.root / "x").exists()
+    await world.put("z/n.md", "one\n")
+    await world.delete("z/n.md")
+    assert (world.root / "z").exists()
+
+
+async def test_a_client_is_named_in_any_case_of_any_letters(world: UndoWorld) -> None:
+    await world.put("n.md", "x\n", Author("\u00c9va \u0416\u00df", "1", "t"))
+    await world.service.undo(client="e\u0301va \u0436SS")
+    assert "n.md" not in world.files()
+
+
 async def test_nothing_at_all_is_not_everything(world: UndoWorld) -> None:
     change = await world.append("a.md", "x\n")
     now = SystemClock().now()
@@ -463,6 +597,14 @@ async def test_a_content_that_is_lost_is_said(world: UndoWorld) -> None:
         conn.commit()
     with pytest.raises(FileProblem, match=r"before change \d+ is lost"):
         await world.undo(change)
+
+
+async def test_a_content_that_was_forgotten_is_told_from_one_that_is_lost(world: UndoWorld) -> None:
+    await world.replace("a.md", "two", "2")
+    change = world.last
+    world.index.history.purge()
+    with pytest.raises(FileProblem, match=r"after change \d+ is not kept any more"):
+        version(world.index.history, change, is_before=False)
 
 
 async def test_a_save_in_the_middle_is_merged_too(
@@ -552,3 +694,19 @@ async def test_many_changes_cost_one_write_a_file(
     assert len(looked) < 140
     assert history.batch(result.change_id or 0)[0].kind is ChangeKind.DELETED
     assert len(history.batch(result.change_id or 0)) == 60
+
+
+async def test_a_refused_undo_names_every_later_change_of_the_file_and_who_made_it(
+    world: UndoWorld,
+) -> None:
+    made = await world.put("n.md", "one\n")
+    ids = [await world.append("n.md", "two\n", by=CURSOR), await world.append("n.md", "three\n")]
+    with pytest.raises(UndoConflict) as refused:
+        await world.undo(made)
+    fields = refused.value.fields()
+    assert fields["later_changes"] == ids[::-1]
+    assert fields["later_clients"] == ["claude", "cursor"]
+    assert refused.value.hint == (
+        f"Nothing was changed. Take back change {ids[1]} (by claude) first, then if need be "
+        f"{ids[0]} (by cursor)."
+    )

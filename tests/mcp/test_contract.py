@@ -8,6 +8,7 @@ import pytest
 from tests.mcp.conftest import Caller
 
 from memoranda.mcp.arguments import parse
+from memoranda.mcp.parameters import Kind
 from memoranda.mcp.table import TOOLS
 
 ALIASES = {
@@ -83,7 +84,8 @@ def test_every_tool_takes_the_other_names_that_models_reach_for(tool: Any) -> No
         assert set(aliases) <= set(param.aliases), param.name
         others = {other.name: "1" for other in tool.params if other.required and other != param}
         for alias in param.aliases:
-            assert parse(tool.params, others | {alias: "1"})[param.name], alias
+            value = '{"a": 1}' if param.kind is Kind.MAPPING else "1"
+            assert parse(tool.params, others | {alias: value})[param.name], alias
 
 
 async def test_write_note_echoes_what_was_read(caller: Caller) -> None:

@@ -358,6 +358,18 @@ async def test_list_directory_shows_folders_and_files(caller: Caller) -> None:
 
 
 @pytest.mark.spec("6.2.10")
+async def test_a_project_inside_another_is_told_what_that_means(caller: Caller) -> None:
+    inner = caller.root / "inner"
+    inner.mkdir()
+    said = await caller.text("create_memory_project", name="Inner", path=str(inner))
+    note = f"{inner.resolve()} lies inside the project {{}}, which leaves it out from now on"
+    outer = said.partition("lies inside the project ")[2].partition(",")[0]
+    assert said.splitlines()[1] == f"Note: {note.format(outer)}."
+    data = await caller.data("create_memory_project", name="Inner", path=str(inner))
+    assert data["notes"] == [note.format(outer)]
+
+
+@pytest.mark.spec("6.2.10")
 async def test_create_memory_project_makes_the_folder_and_indexes_it(
     caller: Caller, tmp_path: Path
 ) -> None:

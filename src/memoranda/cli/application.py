@@ -44,6 +44,10 @@ assistant. Indexing never changes a note.
 """
 
 
+_MEANT = {  # options that `write` or other programs have, and what does the same in a command
+    ("edit", "--content"): "--append, --prepend, --body, or with --section --text",
+    ("edit", "--find-text"): "--find",
+}
 _COMMANDS: Mapping[str, Callable[..., object] | typer.Typer] = {  # in the order of the help
     "up": up.up,
     "mcp": mcp.mcp,
@@ -162,12 +166,19 @@ def _report_usage(error: typer.TyperException, *, as_json: bool) -> int:
     if context is not None and message == context.get_help():  # a command group without a command
         write_note(message)
         return WRONG_USAGE
+    unknown = getattr(error, "option_name", "")
+    if meant := _MEANT.get((_command_name(context), unknown)):
+        message = f"No such option: {unknown}. The text goes into: {meant}"
     path = context.command_path if context is not None else "memoranda"
     hint = runnable(f"See `{path} --help`.")
     if context is not None and context.command.name == "search" and _is_unknown_option(error):
         hint += " Put -- before a query that begins with a minus."
     report("USAGE", message.rstrip("."), hint=hint, as_json=as_json)
     return WRONG_USAGE
+
+
+def _command_name(context: typer.Context | None) -> str:
+    return (context.command.name if context is not None else None) or ""
 
 
 def _is_unknown_option(error: typer.TyperException) -> bool:

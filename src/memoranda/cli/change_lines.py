@@ -17,13 +17,14 @@ from memoranda.model.undoing import ShownChange
 
 COLUMNS = (
     Column("ID", "cyan"),
-    Column("WHEN (UTC)", "dim"),
-    Column("CLIENT", "", Cut.END),
-    Column("TOOL"),
-    Column("WHAT"),
+    Column("WHEN (UTC)", "dim", spare=3),
+    Column("CLIENT", "", Cut.END, spare=2),
+    Column("TOOL", spare=1),
+    Column("WHAT", spare=4),
     Column("NOTE", "bold", Cut.START),
 )
 _MERGED = "the note has been changed since; an undo keeps that where it does not overlap"
+_REFUSED = "the note has been changed since, and an undo of this change alone is refused"
 _REPLACED = (
     "the note has been changed since; this line puts all of that back too, and what was not written "
     "by a tool is kept nowhere: copy the note first"
@@ -101,7 +102,9 @@ def _way_back(history: OpenHistory, shown: ShownChange) -> Iterator[tuple[str, s
     """An undo where the project is still what it was; else its old text can be written anywhere."""
     change = shown.change
     if history.root is not None and str(history.root) == change.root:
-        if shown.is_changed_since:
+        if shown.first:
+            yield f"  now       {_REFUSED}: {one_line(shown.first)}", "yellow"
+        elif shown.is_changed_since:
             yield f"  now       {_MERGED}", "yellow"
         undo = command_line("undo", str(change.change_id), project=history.name)
         yield f"  undo      {undo}", "dim"

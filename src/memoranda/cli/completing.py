@@ -6,6 +6,7 @@ more than the configuration and one folder of notes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -18,6 +19,7 @@ _FOLDERS = frozenset({"ls"})
 _PROJECT_OPTIONS = frozenset({"--project"})
 _FOLDER_OPTIONS = frozenset({"--dir"})
 _MOST = 1000
+_MOST_SEEN = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,11 @@ def _arguments(spot: _Spot, word: str) -> list[Candidate] | None:
     if choices := _choices(argument):
         return [Candidate(text) for text in choices if text.startswith(word)]
     if spot.command.name in _NAMES:
-        return _in_project(spot.project, word, with_notes=True)
+        found = _in_project(spot.project, word, with_notes=True)
+        is_name = word and "/" not in word and spot.command.name != "list"
+        if is_name and not (spot.command.name == "mv" and spot.n_arguments):
+            found += _further_down(spot.project, word)
+        return found
     if spot.command.name in _FOLDERS:
         return _in_project(spot.project, word, with_notes=False)
     if spot.command.name in {"default", "remove", "info"}:  # of `project`
@@ -161,6 +167,33 @@ def _projects(word: str) -> list[Candidate]:
         for project in configured_projects(load_settings())
         if project.name.casefold().startswith(wanted)
     ]
+
+
+def _further_down(project: str | None, word: str) -> list[Candidate]:
+    """Notes in folders whose file names begin so, by name: a command finds a note by that alone."""
+    from memoranda.config import configured_projects, find_project, load_settings
+    from memoranda.files.scan import is_note_path
+    from memoranda.model.address import NotePath
+
+    projects = configured_projects(load_settings())
+    root = find_project(projects, project).path
+    others = {str(each.path) for each in projects if each.is_active and each.path != root}
+    found: dict[str, Candidate] = {}
+    seen = 0
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(
+            each
+            for each in folders
+            if f"{folder}/{each}" not in others and is_note_path(NotePath(f"{each}/note.md"))
+        )
+        seen += len(files) + len(folders)
+        if seen > _MOST_SEEN:
+            break
+        for file in files if folder != str(root) else ():
+            if file.casefold().startswith(word.casefold()) and is_note_path(NotePath(file)):
+                name, path = Path(file).stem, os.path.relpath(f"{folder}/{file}", root)
+                found.setdefault(name, Candidate(name, path))
+    return [found[name] for name in sorted(found, key=str.casefold)][:_MOST]
 
 
 def _in_project(project: str | None, word: str, *, with_notes: bool) -> list[Candidate]:

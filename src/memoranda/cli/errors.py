@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from memoranda.cli.output import ReaderGone, write_json, write_note
+from memoranda.cli.output import OutputLost, ReaderGone, write_json, write_note
 from memoranda.errors import ConfigProblem, MemorandaError, UndoConflict
 
 FAILED = 1
@@ -26,7 +26,7 @@ def guarded(work: Callable[[], int | None], *, as_json: bool) -> int:
     except MemorandaError as error:
         _report_error(error, as_json=as_json)
         return FAILED
-    except ReaderGone:
+    except (OutputLost, ReaderGone):
         raise
     except Exception as error:  # noqa: BLE001  the outermost boundary: logged with its traceback
         return _report_bug(error, as_json=as_json)

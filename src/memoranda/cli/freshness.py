@@ -12,8 +12,26 @@ WHOLE = 1_000_000_000
 """Characters of an answer: a person asked for it, so nothing is cut."""
 
 
+async def put_right(workspace: Workspace) -> None:
+    """Put back what a process left half done that died while it changed several files; said on stderr.
+
+    Not where only reading is allowed. Costs one query when there is nothing.
+    """
+    from memoranda.cli.command_line import command_line
+    from memoranda.cli.output import write_note
+
+    if await workspace.coordinator.put_right():
+        history = command_line("history", "list", project=workspace.project.name)
+        write_note(
+            "note: a change of several files had been cut off in its middle; its files are whole again: "
+            f"{history}"
+        )
+
+
 async def brought_up_to_date(workspace: Workspace) -> SyncReport | None:
     """Index what changed in the folder; costs a look at each file when nothing did.
+
+    What was cut off in its middle is put back first.
 
     Returns:
         What was done, None when the index cannot be written just now: another process is at it, the
@@ -27,6 +45,7 @@ async def brought_up_to_date(workspace: Workspace) -> SyncReport | None:
     from memoranda.cli.progress import progress_bar
     from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem, DiskFull
 
+    await put_right(workspace)
     try:
         with progress_bar(workspace.project.name) as progress:
             return await workspace.sync.full_sync(progress=progress)

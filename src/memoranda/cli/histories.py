@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from memoranda.cli.notes import below_root
 from memoranda.config import (
     HISTORY_FOLDER,
     config_dir,
@@ -62,12 +63,8 @@ def history_of(project: str | None) -> Iterator[OpenHistory]:
 
 def note_path(path: str, history: OpenHistory) -> NotePath:
     """A path as a person writes it, as it is recorded: relative to the project's folder."""
-    given = Path(path).expanduser()
-    if given.is_absolute() and history.root is not None:
-        for root in (history.root, history.root.resolve()):
-            if given.is_relative_to(root):
-                return NotePath(given.relative_to(root).as_posix())
-    return NotePath(given.as_posix())
+    inside = path if history.root is None else below_root(path, history.root)
+    return NotePath(Path(inside).expanduser().as_posix())
 
 
 def current_bytes(change: RecordedChange) -> bytes | None:

@@ -10,13 +10,13 @@ our output went away.
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from collections.abc import Sequence
 
-from memoranda.cli.output import ReaderGone, write_text
+from memoranda.cli.output import OutputLost, ReaderGone, reason, write_note, write_text
+from memoranda.cli.streams import discard, prepare
 
+OUTPUT_LOST = 1
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -32,17 +32,19 @@ def run(arguments: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # names on disk may hold what cannot be encoded
-            stream.reconfigure(errors="backslashreplace")
+    prepare()
     try:
         try:
             return _dispatch(list(arguments))
         finally:
             sys.stdout.flush()
     except (ReaderGone, BrokenPipeError):
-        _discard_output()
+        discard(sys.stdout)
         return PIPE_CLOSED
+    except (OutputLost, OSError) as error:  # an OSError comes from the flush alone
+        discard(sys.stdout)
+        write_note(f"error: cannot write the output: {reason(error)}")
+        return OUTPUT_LOST
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -79,11 +81,3 @@ def _complete(shell: str, words: list[str]) -> int:
     from memoranda.cli.shells import Shell
 
     return guarded(lambda: print_answer(Shell(shell), words), as_json=False)
-
-
-def _discard_output() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # stdout is no real file, or already closed
-        return

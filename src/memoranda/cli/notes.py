@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,17 +68,16 @@ def _project(container: Container, project: str | None, names: Sequence[str]) ->
 
 def local_name(name: str, workspace: Workspace) -> str:
     """A note's name; of a file or folder named by its absolute path, the path in the project."""
-    if not name.startswith(("/", "~")):
-        return name
-    try:
-        given = Path(name).expanduser()
-    except RuntimeError:  # ~somebody
-        return name
-    root = workspace.project.path
-    for folder in (root, root.resolve()):
-        if given.is_relative_to(folder):
-            return given.relative_to(folder).as_posix() + ("/" if name.endswith("/") else "")
-    return name
+    return below_root(name, workspace.project.path)
+
+
+def below_root(name: str, root: Path) -> str:
+    """The same with `~` for the home folder; what is not in the project stays as it is."""
+    from memoranda.files.local_names import local_name as in_project
+
+    given = os.path.expanduser(name)  # noqa: PTH111  (a Path loses the / at its end)
+    inside = in_project(given, root)
+    return name if inside == given else inside
 
 
 def undo_line(workspace: Workspace, path: NotePath) -> str:

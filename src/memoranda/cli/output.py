@@ -5,6 +5,7 @@ Plain text in a file and a pipe; a terminal may get colours as well (`terminal`)
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import sys
@@ -19,6 +20,18 @@ _NOTE_STYLES = {"error": "bold red", "hint": "cyan"}
 
 class ReaderGone(Exception):
     """The pipe that stdout goes to was closed. Not an OSError, which typer would treat its own way."""
+
+
+class OutputLost(Exception):
+    """Stdout takes nothing: its disk is full, or it is closed. Not an OSError, as above."""
+
+
+def reason(error: OutputLost | OSError) -> str:
+    """Why stdout takes nothing."""
+    cause = error.__cause__ if isinstance(error, OutputLost) else error
+    if isinstance(cause, OSError):
+        return "it is closed" if cause.errno == errno.EBADF else cause.strerror or str(cause)
+    return str(cause)
 
 
 def write_json(value: object) -> None:
@@ -49,6 +62,8 @@ def write_raw(data: bytes) -> None:
         sys.stdout.buffer.flush()
     except BrokenPipeError as error:
         raise ReaderGone from error
+    except OSError as error:
+        raise OutputLost from error
 
 
 def shown(text: str, *, on_terminal: bool) -> str:
@@ -66,13 +81,24 @@ def write_note(text: str) -> None:
 
 
 def write_styled_note(lines: Styled) -> None:
-    """Print lines on stderr, on a terminal in their styles."""
+    """Print lines on stderr, on a terminal in their styles.
+
+    Where stderr takes nothing they are dropped: there is no other place to say it.
+    """
     if sys.stderr.isatty():
         from memoranda.cli.terminal import print_styled
 
         print_styled(lines, stderr=True)
     else:
-        sys.stderr.write("".join(f"{line}\n" for line, _ in lines))
+        try:
+            sys.stderr.write("".join(f"{line}\n" for line, _ in lines))
+            sys.stderr.flush()
+        except BrokenPipeError as error:
+            raise ReaderGone from error
+        except OSError:
+            from memoranda.cli.streams import discard
+
+            discard(sys.stderr)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -114,3 +140,5 @@ def _write(text: str) -> None:
         sys.stdout.write(text)
     except BrokenPipeError as error:
         raise ReaderGone from error
+    except OSError as error:
+        raise OutputLost from error

@@ -14,6 +14,8 @@ from memoranda.ports import ProgressSink
 def progress_bar(label: str, unit: str = "files") -> Iterator[ProgressSink | None]:
     """A sink that draws a bar once there is something to do; None when stderr is not a terminal.
 
+    Before that the terminal gets nothing at all: the start of a bar hides the cursor.
+
     Args:
         label: before the bar.
         unit: what is counted.
@@ -32,17 +34,23 @@ def progress_bar(label: str, unit: str = "files") -> Iterator[ProgressSink | Non
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None, rate="", visible=False)
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(label, total=None, rate="", visible=False)
 
-        def show(progress: Progress) -> None:
-            rate = f"{progress.files_per_s:,.0f} {unit}/s" if progress.files_per_s else ""
-            bar.update(
-                task,
-                completed=progress.done,
-                total=progress.total,
-                rate=rate,
-                visible=progress.total > 0,
-            )
+    def show(progress: Progress) -> None:
+        rate = f"{progress.files_per_s:,.0f} {unit}/s" if progress.files_per_s else ""
+        bar.update(
+            task,
+            completed=progress.done,
+            total=progress.total,
+            rate=rate,
+            visible=progress.total > 0,
+        )
+        if progress.total > 0:
+            bar.start()
 
+    try:
         yield show
+    finally:
+        if bar.live.is_started:
+            bar.stop()

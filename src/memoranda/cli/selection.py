@@ -65,25 +65,6 @@ def projects_at(folder: Path, projects: Sequence[Project]) -> list[Project]:
     return sorted(found, key=lambda project: not project.is_active)
 
 
-def nesting(new: Project, projects: Sequence[Project]) -> list[str]:
-    """A sentence for each project whose folder lies around or inside the new one's."""
-    folder = new.path.resolve()
-    notes = []
-    for other in projects:
-        if not other.is_active or other.name == new.name:
-            continue
-        path = other.path.resolve()
-        if path in folder.parents:
-            notes.append(
-                f"{folder} lies inside the project {other.name}, which leaves it out from now on"
-            )
-        elif folder in path.parents:
-            notes.append(
-                f"{path} is the project {other.name}, so {new.name} leaves that folder out"
-            )
-    return notes
-
-
 def default_project(container: Container) -> tuple[Project | None, str]:
     """The default project, or None and why there is none."""
     try:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _GAP = 2
 _NARROWEST = 12
+_LEAST = 4
 
 
 class Cut(Enum):
@@ -33,12 +34,14 @@ class Column:
 
     Attributes:
         style: of its cells on a terminal, as rich names styles.
-        cut: cells that are cut are at least 12 wide.
+        cut: cells that are cut are at least 12 wide, unless the terminal has no room even for that.
+        spare: where there is no room, columns that have this are left out, 1 first; 0 stays.
     """
 
     heading: str
     style: str = ""
     cut: Cut = Cut.NONE
+    spare: int = 0
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
@@ -47,9 +50,9 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> 
         cells = [[_cell(value) for value in row] for row in rows]
         write_text(table([column.heading for column in columns], cells))
         return
-    from rich.console import Console
+    from memoranda.cli.terminal import terminal
 
-    print_on(Console(), columns, rows)
+    print_on(terminal(), columns, rows)
 
 
 def print_on(console: Console, columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
@@ -61,7 +64,11 @@ def print_on(console: Console, columns: Sequence[Column], rows: Sequence[Sequenc
         max(cell_len(text) for text in (column.heading, *(row[i] for row in texts)))
         for i, column in enumerate(columns)
     ]
-    widths = fitted(widths, [column.cut for column in columns], console.width)
+    kept = kept_columns(columns, widths, console.width)
+    columns = [columns[i] for i in kept]
+    rows = [[row[i] for i in kept] for row in rows]
+    texts = [[row[i] for i in kept] for row in texts]
+    widths = fitted([widths[i] for i in kept], [column.cut for column in columns], console.width)
     right = [
         bool(rows) and all(isinstance(row[i], int) for row in rows) for i in range(len(widths))
     ]
@@ -75,16 +82,31 @@ def print_on(console: Console, columns: Sequence[Column], rows: Sequence[Sequenc
         console.print(line, soft_wrap=True, highlight=False)
 
 
+def kept_columns(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
+    """Which columns a terminal with so much room shows, when all that may be cut are."""
+    least = [
+        width if column.cut is Cut.NONE else min(width, _NARROWEST)
+        for column, width in zip(columns, widths, strict=True)
+    ]
+    kept = list(range(len(columns)))
+    for i in sorted((i for i in kept if columns[i].spare), key=lambda i: columns[i].spare):
+        if sum(least[k] for k in kept) + _GAP * (len(kept) - 1) <= room:
+            break
+        kept.remove(i)
+    return kept
+
+
 def fitted(widths: Sequence[int], cuts: Sequence[Cut], room: int) -> list[int]:
     """The widths of columns in a terminal with so much room; the widest that may be cut gives way first."""
     fitting = list(widths)
     over = sum(fitting) + _GAP * (len(fitting) - 1) - room
-    while over > 0:
-        able = [i for i, cut in enumerate(cuts) if cut is not Cut.NONE and fitting[i] > _NARROWEST]
-        if not able:
-            break
-        fitting[max(able, key=lambda i: fitting[i])] -= 1
-        over -= 1
+    for least in (_NARROWEST, _LEAST):
+        able = [i for i, cut in enumerate(cuts) if cut is not Cut.NONE and fitting[i] > least]
+        while over > 0 and able:
+            widest = max(able, key=lambda i: fitting[i])
+            fitting[widest] -= 1
+            over -= 1
+            able = [i for i in able if fitting[i] > least]
     return fitting
 
 

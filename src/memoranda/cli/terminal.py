@@ -22,16 +22,31 @@ _NARROWEST = 20
 _MARKED = re.compile(f"{MARKS[0]}([^{MARKS[1]}]*){MARKS[1]}")
 
 
+def terminal(*, stderr: bool = False) -> Console:
+    """The terminal that stdout or stderr is.
+
+    With NO_COLOR in the environment bold is left: it is a shape of letters. Dim goes with the colours:
+    terminals show it as a paler one.
+    """
+    from rich.console import Console
+
+    console = Console(stderr=stderr)
+    if console.no_color:
+        from rich.style import Style
+        from rich.theme import Theme
+
+        console.push_theme(Theme({"dim": Style.null()}))
+    return console
+
+
 def print_styled(lines: Styled, *, stderr: bool = False) -> None:
     """Print lines in their styles; the terminal breaks those that are too long for it.
 
-    A terminal that knows no colours (TERM=dumb) gets plain letters; with NO_COLOR in the environment
-    bold and dim are left.
+    A terminal that knows no colours (TERM=dumb) gets plain letters.
     """
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(stderr=stderr)
+    console = terminal(stderr=stderr)
     for line, style in lines:
         console.print(Text(shown(line, on_terminal=True), style), soft_wrap=True, highlight=False)
 

@@ -10,6 +10,7 @@ from memoranda.errors import (
     EditMismatch,
     FolderNotFound,
     MemorandaError,
+    NameOfFolder,
     NoteExists,
     NoteNotFound,
     ProjectNotFound,
@@ -74,8 +75,11 @@ def hint(error: MemorandaError) -> str:
             return "List the whole project with `memoranda ls`."
         case FolderNotFound():
             return error.hint
+        case NameOfFolder():
+            return "List its notes with `memoranda ls NAME`; `memoranda mv` moves it as a whole."
         case NoteNotFound(near=()):
-            return "Find it with `memoranda search WORDS`."
+            found = error.hint.replace("search_notes", "`memoranda search WORDS`")
+            return _TOOL_AND_COMMAND.sub(r"\1", found)
         case EditMismatch(found=0):
             return "Copy it letter by letter from `memoranda read NAME`."
         case EditMismatch():

@@ -6,12 +6,14 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from memoranda.config import history_folder
+from memoranda.config import history_folder, lock_folder
 from memoranda.doctor.words import command, counted, day_and_time, size, some
-from memoranda.history.changes import moment
+from memoranda.files.clock import SystemClock
+from memoranda.files.locks import is_locked
+from memoranda.history.changes import microseconds, moment, storable
 from memoranda.history.database import FILE_NAME
 from memoranda.history.place import kept_aside, size_bytes
 from memoranda.history.schema import VERSION, version_of
@@ -22,6 +24,7 @@ from memoranda.model.project import Project
 _TIMEOUT_S = 3.0
 _TOLERANCE = 1.25
 _MOST_FINDINGS = 3
+_OLD_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class HistoryFacts:
         trouble: why it cannot be used; "" when it can, or when there is none yet.
         is_newer: a newer version wrote it.
         pending: changes that were begun and not ended.
+        cut_off: how many of them nobody works on any more.
         findings: what the check found.
         aside: histories that were set aside.
     """
@@ -45,6 +49,7 @@ class HistoryFacts:
     changes: int = 0
     oldest: datetime | None = None
     pending: int = 0
+    cut_off: int = 0
     size_bytes: int = 0
     findings: Sequence[str] = ()
     aside: Sequence[str] = ()
@@ -74,7 +79,8 @@ def look(project: Project, limits: HistoryLimits, *, is_whole: bool) -> HistoryF
         facts = replace(facts, is_there=True)
         address = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=_TIMEOUT_S)) as conn:
-            return _read(facts, conn, is_whole=is_whole)
+            found = _read(facts, conn, is_whole=is_whole)
+            return replace(found, cut_off=_cut_off(conn, project)) if found.pending else found
     except sqlite3.Error as error:
         return replace(facts, trouble=str(error))
     except OSError as error:
@@ -84,6 +90,15 @@ def look(project: Project, limits: HistoryLimits, *, is_whole: bool) -> HistoryF
 def judge(facts: HistoryFacts) -> list[Check]:
     """The checks of a history."""
     checks = [_usable(facts)]
+    if facts.cut_off:
+        checks.append(
+            warning(
+                "cut off changes",
+                f"{counted(facts.cut_off, 'change')} begun and not ended, and nobody works on them: a move "
+                "or an undo may be half done",
+                f"Run {command('sync')}: it brings the files in order.",
+            )
+        )
     bound = facts.limits.megabytes * 1_000_000
     if bound and facts.size_bytes > bound * _TOLERANCE:
         checks.append(
@@ -148,3 +163,14 @@ def _read(facts: HistoryFacts, conn: sqlite3.Connection, *, is_whole: bool) -> H
         pending=pending,
         findings=tuple(findings),
     )
+
+
+def _cut_off(conn: sqlite3.Connection, project: Project) -> int:
+    """How many changes were begun a while ago in this folder, and their files are not locked."""
+    until = microseconds(SystemClock().now() - timedelta(seconds=_OLD_S))
+    paths = conn.execute(
+        "SELECT path FROM change WHERE state = 'pending' AND root = ? AND at < ?",
+        (storable(str(project.path)), until),
+    ).fetchall()
+    locks = lock_folder(project)
+    return sum(not is_locked(path, locks) for (path,) in paths)

@@ -65,6 +65,21 @@ def exclusive_all(
         yield
 
 
+def is_locked(path: str, lock_folder: Path) -> bool:
+    """Whether someone holds the lock of that path at this moment; nothing is made."""
+    try:
+        fd = os.open(lock_folder / _lock_name(path), os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in _HELD
+    finally:
+        os.close(fd)
+    return False
+
+
 def _lock_name(path: str) -> str:
     digest = hashlib.sha256(lock_key(path).encode("utf-8", "surrogatepass")).hexdigest()
     return f"{digest[:2]}.lock"

@@ -57,6 +57,15 @@ def safe_file_name(title: str) -> str:
     return name + _SUFFIX
 
 
+def portable_name(name: str) -> str:
+    """A name of a file or folder, without what some file systems refuse; itself when all take it."""
+    clean = "".join("-" if c in _REFUSED_SIGNS or ord(c) < 32 else c for c in name)
+    clean = clean.rstrip(". ") or "-"
+    if match := _RESERVED.match(clean.lower()):
+        clean = f"{clean[: match.end()]}_{clean[match.end() :]}"
+    return clean
+
+
 def _is_ordinary(title: str) -> bool:
     return (
         not any(_is_refused(c) for c in title)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -82,6 +83,11 @@ def moment(stored: int) -> datetime:
 def storable(text: str) -> str:
     """The text without what no database takes: half a character, which a client or a folder may have."""
     return text.encode("utf-8", "replace").decode()
+
+
+def spelled(name: str) -> str:
+    """A name as it is compared: in any case of letters, and in one Unicode form."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def change_of(row: Sequence[Any]) -> RecordedChange:
@@ -172,6 +178,18 @@ def pending(
     return [PendingChange(change, row[9], row[14] is not None) for change, row in _readable(rows)]
 
 
+def begun_with(conn: sqlite3.Connection, root: str, paths: Collection[str]) -> list[int]:
+    """The batches, and moves that stand alone, in this folder that are pending and concern these files."""
+    rows = conn.execute(
+        "SELECT DISTINCT coalesce(batch, id) FROM change "
+        "WHERE state = 'pending' AND root = :root AND (batch IS NOT NULL OR kind = 'moved') "
+        "AND (path IN (SELECT value FROM json_each(:paths)) "
+        "OR moved_from IN (SELECT value FROM json_each(:paths)))",
+        {"root": root, "paths": json.dumps(list(paths))},
+    )
+    return [batch for (batch,) in rows]
+
+
 def find(conn: sqlite3.Connection, change_id: int) -> RecordedChange | None:
     """The change of that id."""
     row = conn.execute(f"SELECT {COLUMNS} FROM change WHERE id = ?", (change_id,)).fetchone()  # noqa: S608  (columns)
@@ -191,7 +209,7 @@ def newest(
     wanted = {
         "(path IN (SELECT value FROM json_each(:paths)) "
         "OR moved_from IN (SELECT value FROM json_each(:paths)))": paths,
-        "client = :client COLLATE NOCASE": client,
+        "spelled(client) = spelled(:client)": client,
         "at >= :since": None if since is None else microseconds(since),
         "id < :before_id": before_id,
     }

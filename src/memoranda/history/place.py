@@ -17,6 +17,7 @@ from loguru import logger
 
 from memoranda.config_file import ensure_private_folder
 from memoranda.errors import FileProblem
+from memoranda.history.changes import spelled
 from memoranda.history.salvage import salvage
 from memoranda.history.schema import bring_up
 
@@ -102,6 +103,7 @@ def connect(path: Path) -> sqlite3.Connection:
         conn.execute(f"PRAGMA journal_size_limit = {_JOURNAL_LIMIT_BYTES}")
         conn.execute("PRAGMA mmap_size = 0")  # a file that is cut would end the process
         conn.execute("PRAGMA secure_delete = FAST")  # what is purged is to be gone
+        conn.create_function("spelled", 1, spelled, deterministic=True)
     except sqlite3.Error:
         conn.close()
         raise

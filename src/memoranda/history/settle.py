@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
 from loguru import logger
@@ -44,7 +45,7 @@ def settle(store: HistoryStore, files: PendingFiles) -> Settled:
     """
     paths = list(dict.fromkeys(each.change.path for each in store.pending()))
     outcomes: list[ChangeState | None] = []
-    if is_there(store.root):
+    if is_there(store.folder):
         for path in paths:
             outcomes += _settled(store, files, path)
     settled = Settled(
@@ -76,7 +77,7 @@ def _settled(store: HistoryStore, files: PendingFiles, path: NotePath) -> list[C
         return []
 
 
-def is_there(root: str) -> bool:
+def is_there(root: Path) -> bool:
     """Whether the project's folder is there and has something in it."""
     try:
         with os.scandir(root) as entries:

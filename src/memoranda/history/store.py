@@ -70,13 +70,14 @@ class HistoryStore:
 
     Args:
         folder: where its file is; nothing is touched before it is used.
-        root: the project's folder.
+        root: the project's folder, as its owner spells it; `root` is what changes are recorded with.
         clock: for the times of changes.
         limits: how much is kept.
     """
 
     def __init__(self, folder: Path, root: Path, clock: Clock, limits: HistoryLimits) -> None:
-        self.root = str(root)
+        self.folder = root
+        self.root = changes.storable(str(root))
         self.limits = limits
         self._clock = clock
         self._file = HistoryFile(folder, clock)
@@ -203,6 +204,10 @@ class HistoryStore:
         """The changes of the batch of that id (`RecordedChange.batch`), oldest first; none when it is gone."""
         return self._file.read(lambda conn: changes.of_batch(conn, batch), [])
 
+    def cut_off(self, paths: Collection[str]) -> Collection[int]:
+        """The batches, and the moves that stand alone, that were begun with these files and not ended."""
+        return self._file.read(lambda conn: changes.begun_with(conn, self.root, paths), ())
+
     def end_changes(self, ids: Sequence[int], state: ChangeState | None) -> None:
         """Give changes that state, or remove them, after they were settled."""
         end(self._file, ids, state)
@@ -274,7 +279,7 @@ class HistoryStore:
         return gone
 
     def purge(self, *, older_than: datetime | None = None) -> Purged:
-        """Delete everything, or what began before that time, from the disk as well."""
+        """Delete everything, or what began before that time, from the disk as well; not what is under way."""
         size = size_bytes(self._file.path)
         if older_than is None:
             gone = trim.forget_all(self._file)

@@ -23,11 +23,12 @@ _FILL = 0.97
 
 
 def forget_older(file: HistoryFile, than: datetime) -> int:
-    """Delete the changes that began before that time; returns how many."""
+    """Delete the changes that began before that time; returns how many. What is under way stays."""
 
     def batch(conn: sqlite3.Connection) -> int:
         rows = conn.execute(
-            "SELECT id FROM change WHERE at < ? ORDER BY at LIMIT ?", (microseconds(than), _BATCH)
+            "SELECT id FROM change WHERE at < ? AND state <> 'pending' ORDER BY at LIMIT ?",
+            (microseconds(than), _BATCH),
         ).fetchall()
         drop_unused(conn, remove(conn, [change_id for (change_id,) in rows]))
         return len(rows)
@@ -68,13 +69,16 @@ def forget_beyond(file: HistoryFile, limit_bytes: int) -> int:
 
 
 def forget_all(file: HistoryFile) -> int:
-    """Delete everything; returns how many changes that were. Ids are not used again."""
+    """Delete everything but what is under way; returns how many changes that were. Ids are not used again."""
 
     def all_of_it(conn: sqlite3.Connection) -> int:
-        (number,) = conn.execute("SELECT count(*) FROM change").fetchone()
-        conn.execute("DELETE FROM change")
-        conn.execute("DELETE FROM content")
-        return int(number)
+        gone = conn.execute("DELETE FROM change WHERE state <> 'pending'").rowcount
+        conn.execute(
+            "DELETE FROM content WHERE checksum NOT IN ("
+            "SELECT before FROM change WHERE before IS NOT NULL "
+            "UNION ALL SELECT after FROM change WHERE after IS NOT NULL)"
+        )
+        return int(gone)
 
     return file.write(all_of_it) if file.exists() else 0
 

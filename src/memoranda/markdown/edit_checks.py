@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, zip_longest
 
-from memoranda.markdown.edit_layout import Block, Reading
+from memoranda.markdown.edit_layout import Block, Reading, WrittenLink
+from memoranda.markdown.file_links import path_in
 from memoranda.model.note import Heading, Link, Observation, ParsedNote
 
 
@@ -87,6 +88,7 @@ def difference(
     splices: Sequence[Splice],
     *,
     retargeted: Callable[[Link], Link] | None = None,
+    redefined: Callable[[WrittenLink], str] | None = None,
     free_keys: Collection[str] = (),
 ) -> str | None:
     """What changed outside the splices, as a clause; None if nothing did.
@@ -97,6 +99,8 @@ def difference(
         splices: in order and apart.
         retargeted: gives a link the target that it is meant to have now. Then text that holds a splice
             (a fact, a context, a heading) may say something else than before, but at its place.
+        redefined: the path that a link which is none of the note's own is meant to have now, as its
+            definition is edited; "" for others.
         free_keys: frontmatter keys whose values are edited.
     """
     shift = Shift(splices)
@@ -107,7 +111,7 @@ def difference(
         or _outline(old.outline, new.outline, shift)
         or _observations(old.observations, new.observations, shift)
         or _links(old.links, new.links, shift, retargeted)
-        or _definitions(before, after, shift)
+        or _definitions(before, after, shift, redefined)
     )
 
 
@@ -228,7 +232,12 @@ def _links(
     return None
 
 
-def _definitions(before: Reading, after: Reading, shift: Shift) -> str | None:
+def _definitions(
+    before: Reading,
+    after: Reading,
+    shift: Shift,
+    redefined: Callable[[WrittenLink], str] | None,
+) -> str | None:
     """Links that lead out of the notes keep their destination, but for those that hold a splice."""
     old, new = (
         [link for link in reading.layout.links if link.start not in known]
@@ -246,9 +255,11 @@ def _definitions(before: Reading, after: Reading, shift: Shift) -> str | None:
     for one, now in zip_longest(wanted, found):
         if one is None:
             return "more text would be read as a link"
-        if now is None or (now.start, now.destination) != (
-            shift.start(one.start),
-            one.destination,
+        wanted_path = redefined(one) if redefined is not None else ""
+        if (
+            now is None
+            or now.start != shift.start(one.start)
+            or (path_in(now) != wanted_path if wanted_path else now.destination != one.destination)
         ):
             return f"the link in line {before.line(one.start)} would change"
     return None

@@ -9,7 +9,7 @@ from typing import Final
 from memoranda.errors import InvalidArgument
 from memoranda.markdown.edit_checks import Shift, Splice, difference, spliced
 from memoranda.markdown.edit_layout import Reading, WrittenLink, read_for_edit
-from memoranda.markdown.file_links import path_in
+from memoranda.markdown.file_links import STYLES, path_in
 from memoranda.markdown.link_places import (
     Definitions,
     TargetPlace,
@@ -29,6 +29,7 @@ _HINTS: Final = {
     LinkForm.MARKDOWN: "Give a path that ends in .md or like a file, without a scheme and blanks at its ends.",
     LinkForm.FRONTMATTER: "Give a name that YAML takes as it is there, or change the key with set_metadata.",
 }
+_BY_DEFINITION: Final = STYLES - {"Inline"}
 _NO_DEFINITIONS: Final = Definitions({})
 
 
@@ -74,9 +75,16 @@ def retarget_links(text: str, pairs: Iterable[tuple[Link, str]], path: NotePath)
             return link
         return replace(link, target=name, is_attachment=is_attachment(name))
 
+    def redefined(link: WrittenLink) -> str:
+        if link.style not in _BY_DEFINITION:
+            return ""
+        return by_definition.get(normalized_label(link.name), "")
+
     keys = {link.relation_type for link in aims if link.form is LinkForm.FRONTMATTER}
     free = [key for key in before.note.frontmatter if "_".join(key.lower().split()) in keys]
-    reason = difference(before, after, splices, retargeted=retargeted, free_keys=free)
+    reason = difference(
+        before, after, splices, retargeted=retargeted, redefined=redefined, free_keys=free
+    )
     reason = reason or _misread(before, after, aims, splices)
     if reason:
         first, (target, _) = next(iter(aims.items()))
@@ -87,6 +95,29 @@ def retarget_links(text: str, pairs: Iterable[tuple[Link, str]], path: NotePath)
             hint=_HINTS[first.form],
         )
     return after.text
+
+
+def unwritable_links(text: str, links: Sequence[Link], path: NotePath) -> dict[Link, str]:
+    """The links that `retarget_links` takes no target for, each with the reason; one reading for all.
+
+    Raises:
+        InvalidArgument: the Markdown reader fails on the text.
+    """
+    reading = read_for_edit(text, path)
+    written = _written_links(reading)
+    definitions = definitions_of(reading)
+    return {
+        link: _unplaced(link, path)
+        for link in links
+        if target_place(reading, link, written.get(link.start), definitions) is None
+    }
+
+
+def _unplaced(link: Link, path: NotePath) -> str:
+    return (
+        f"the link to {link.target!r} in line {link.line} of {path} is written with escapes, "
+        "in parts or far from its place"
+    )
 
 
 def _aims(
@@ -111,12 +142,7 @@ def _aims(
             definitions = definitions_of(before)
         place = target_place(before, link, found, definitions)
         if place is None:
-            raise InvalidArgument(
-                "link",
-                f"the link to {link.target!r} in line {link.line} of {before.note.path} is written "
-                "with escapes, in parts or far from its place",
-                hint=_BY_HAND,
-            )
+            raise InvalidArgument("link", _unplaced(link, before.note.path), hint=_BY_HAND)
         if link in aims and aims[link][0] != target:
             raise _two_targets(link, target, aims[link][0])
         aims[link] = (target, place)
@@ -125,10 +151,10 @@ def _aims(
 
 def _is_file_link(link: Link, found: WrittenLink | None) -> bool:
     """Whether it is one of `file_links`."""
-    return found is not None and (found.style, found.end, path_in(found)) == (
-        "Inline",
-        link.end,
-        link.target,
+    return (
+        found is not None
+        and found.style in STYLES
+        and (found.end, path_in(found)) == (link.end, link.target)
     )
 
 
@@ -179,6 +205,5 @@ def _uses(reading: Reading, targets: Mapping[str, str]) -> dict[int, str]:
     return {
         link.start: targets[name]
         for link in reading.layout.links
-        if link.style in {"Reference", "Collapsed", "Shortcut"}
-        and (name := normalized_label(link.name)) in targets
+        if link.style in _BY_DEFINITION and (name := normalized_label(link.name)) in targets
     }

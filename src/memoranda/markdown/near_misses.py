@@ -25,7 +25,10 @@ _MOST: Final = 50
 _SHOWN: Final = 3
 _SHOWN_CHARS: Final = 80
 _BULLET: Final = r"[ \t>]*(?:[-*+]|[0-9]{1,9}[.)])"
-_CATEGORY: Final = r"\[[^\[\]()^!\r\n]{2,60}\]"
+_CATEGORY: Final = r"\[(?:[^\[\]()^!\r\n]{2,60}|[^\x00-\x7f])\]"
+_UNCLOSED: Final = re.compile(
+    rf"({_BULLET}[ \t]+\[[^\W\d][\w-]{{1,30}})[ \t]+((?:[^\[\]\s]|\[\[)(?:[^\[\]]|\[\[|\]\])*)"
+)
 
 
 class _Meant(StrEnum):
@@ -61,6 +64,11 @@ _FIXES: Final[tuple[tuple[_Meant, re.Pattern[str], Fix], ...]] = (
         _Meant.OBSERVATION,
         re.compile(r"([ \t>]*)(\[[^\W\d][\w -]{1,30}\][ \t]+[^\s(\[:].*)"),
         lambda match: f"{match[1]}- {match[2]}",
+    ),
+    (  # - [fact text
+        _Meant.OBSERVATION,
+        _UNCLOSED,
+        lambda match: f"{match[1]}] {match[2]}",
     ),
     (  # - **[fact]** text
         _Meant.OBSERVATION,
@@ -103,22 +111,25 @@ def near_misses(text: str, path: NotePath, *, before: str = "") -> list[str]:
         ),
         path,
     )
-    true = [miss for miss in found if _is_one(miss, fixed) and not _is_one(miss, note)]
+    is_cut = len(found) > _MOST
+    true = [miss for miss in found[:_MOST] if _is_one(miss, fixed) and not _is_one(miss, note)]
     return [
-        _sentence([miss for miss in true if miss.meant is meant], lines)
+        _sentence([miss for miss in true if miss.meant is meant], lines, is_cut=is_cut)
         for meant in _Meant
         if any(miss.meant is meant for miss in true)
     ]
 
 
 def _candidates(lines: Sequence[str], known: set[str]) -> Iterator[_Miss]:
-    left = _MOST
+    left = _MOST + 1  # one more says that there are more
     for number, line in enumerate(lines, start=1):
         if "[" not in line or line in known or len(line) > 1000:
             continue
         bare = line.rstrip("\r\n")
         for meant, pattern, fix in _FIXES:
             if match := pattern.fullmatch(bare):
+                if pattern is _UNCLOSED and "]" in "".join(lines[number : number + 1]):
+                    continue  # the text of a link over two lines
                 yield _Miss(number, meant, fix(match))
                 left -= 1
                 break
@@ -138,9 +149,9 @@ def _is_one(miss: _Miss, note: ParsedNote) -> bool:
     return any(link.relation_type != LINKS_TO for link in links)
 
 
-def _sentence(misses: Sequence[_Miss], lines: Sequence[str]) -> str:
+def _sentence(misses: Sequence[_Miss], lines: Sequence[str], *, is_cut: bool) -> str:
     first = misses[0]
-    where = _lines([miss.number for miss in misses])
+    where = _lines([miss.number for miss in misses], is_cut=is_cut)
     is_one = len(misses) == 1
     shown = _short(first.fixed)
     match first.meant:
@@ -159,13 +170,14 @@ def _sentence(misses: Sequence[_Miss], lines: Sequence[str]) -> str:
             return f"{where}: [[ is not closed, so there is no link; write {shown!r}."
 
 
-def _lines(numbers: Sequence[int]) -> str:
-    """`Line 3`, `Lines 3, 5 and 2 more`."""
-    if len(numbers) == 1:
-        return f"Line {numbers[0]}"
+def _lines(numbers: Sequence[int], *, is_cut: bool) -> str:
+    """`Line 3`, `Lines 3, 5 and 2 more`; with `is_cut` there may be others."""
     named = ", ".join(map(str, numbers[:_SHOWN]))
+    word = "Line" if len(numbers) == 1 else "Lines"
     more = len(numbers) - _SHOWN
-    return f"Lines {named} and {more} more" if more > 0 else f"Lines {named}"
+    if more <= 0:
+        return f"{word} {named}{' and maybe more' if is_cut else ''}"
+    return f"{word} {named} and {'at least ' if is_cut else ''}{more} more"
 
 
 def _short(line: str) -> str:

@@ -16,6 +16,7 @@ from memoranda.errors import InvalidArgument
 from memoranda.mcp.parameters import Kind, Param
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}(?:\.0{1,18})?")
+_KEY_AND_VALUE = re.compile(r"([A-Za-z_][\w-]{0,39})[ \t]*:[ \t]+([^\s{\[][^\r\n]{0,39})")
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -115,6 +116,9 @@ def _choice(param: Param, text: str) -> str:
     for choice in param.choices:
         if choice.casefold() == wanted:
             return choice
+    for word, choice in param.synonyms:
+        if word == wanted:
+            return choice
     raise InvalidArgument(
         param.name,
         f"{param.name} cannot be {text[:80]!r}",
@@ -127,7 +131,9 @@ def _integer(param: Param, value: Any) -> int:
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, str) and _INTEGER.fullmatch(text := value.strip()):
+    if isinstance(value, str) and _INTEGER.fullmatch(
+        text := value.strip().removeprefix("#")  # as note_history writes the number of a change
+    ):
         return int(text.partition(".")[0])
     raise _wrong(param, value)
 
@@ -235,5 +241,12 @@ def _json(param: Param, text: str) -> Any:
         raise InvalidArgument(
             param.name,
             f"{param.name} is not valid JSON: {reason}",
-            hint=f"Give {param.kind}, not a string.",
+            hint=_as_json(text) or f"Give {param.kind}, not a string.",
         ) from error
+
+
+def _as_json(text: str) -> str:
+    """How to write a line of YAML."""
+    if (line := _KEY_AND_VALUE.match(text.strip())) is None:
+        return ""
+    return f"Give an object, such as {json.dumps({line[1]: line[2].strip()}, ensure_ascii=False)}."

@@ -19,7 +19,9 @@ from memoranda.model.toolset import Toolset
 OUTPUT_FORMAT = Param("output_format", default="text", choices=("text", "json"))
 PROJECT = Param("project", description="Project name; default project if left out.")
 
-NOTE_ALIASES = ("identifier", "permalink", "note", "url", "uri")
+NOTE_ALIASES = ("identifier", "permalink", "note", "url", "uri", "file", "file_path", "filename")
+READ_ALIASES = (*NOTE_ALIASES, "title", "name")
+"""Where a title does as well."""
 FOLDER_ALIASES = ("folder", "dir")
 
 

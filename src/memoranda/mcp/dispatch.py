@@ -15,6 +15,7 @@ from memoranda.mcp.arguments import parse
 from memoranda.mcp.client import acting
 from memoranda.mcp.declarations import OUTPUT_FORMAT, Answer, Declaration
 from memoranda.mcp.errors import Unexpected, error_data, error_text
+from memoranda.mcp.other_names import MEANT
 from memoranda.mcp.session import Session
 from memoranda.model.history import NOBODY, Author
 from memoranda.render.bounds import compact
@@ -40,7 +41,7 @@ async def call(
     try:
         if not declaration.read_only:
             await session.require_writable()
-        values = parse(declaration.all_params, arguments)
+        values = parse(declaration.all_params, arguments, MEANT.get(declaration.name))
         values.pop(OUTPUT_FORMAT.name, None)
         with acting(by, declaration.name):
             answer = await _run(declaration, session, values)

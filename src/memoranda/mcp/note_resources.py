@@ -25,7 +25,13 @@ from memoranda.errors import (
 )
 from memoranda.mcp.session import Session
 from memoranda.mcp.standing import looking_up
-from memoranda.model.address import ById, lookup_key, parse_address, permalink_key
+from memoranda.model.address import (
+    ById,
+    lookup_key,
+    name_and_section,
+    parse_address,
+    permalink_key,
+)
 from memoranda.render.bounds import ANSWER_CHARS, one_line
 from memoranda.render.notes import TITLE_CHARS, uri
 
@@ -74,9 +80,8 @@ class NoteUri:
     def fragments(self) -> Iterator[tuple[str, str]]:
         """Name and section, in case that `#` begins a fragment."""
         for name in self.names:
-            head, _, section = name.partition("#")
-            if head and section:
-                yield head, section
+            if (parts := name_and_section(name)) is not None:
+                yield parts
 
 
 def parse_note_uri(text: str) -> NoteUri:
@@ -151,7 +156,7 @@ async def _found(session: Session, workspace: Workspace, address: NoteUri) -> st
 
 async def _read(workspace: Workspace, name: str, section: str | None = None) -> NoteView:
     return await workspace.notes.read(
-        name, section=section, max_chars=ANSWER_CHARS, with_related=False
+        name, section=section, max_chars=ANSWER_CHARS, with_related=False, is_literal=True
     )
 
 

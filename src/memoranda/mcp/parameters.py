@@ -44,6 +44,9 @@ class Param:
         minimum, maximum: for INTEGER and NUMBER, inclusive.
         most_chars: of a TEXT and of each element of TEXTS.
         spared: if `required`, the schema asks for it, but a call without it is let through as None.
+        keeps_empty: an empty text is given to the tool, and not taken for none.
+        is_never_guessed: no unknown name is taken for a typing error of this one.
+        synonyms: words for `choices`, each with the choice; accepted but not advertised.
         is_query: a NUL or half a surrogate pair, which is no character of a text, is read as a blank.
     """
 
@@ -58,6 +61,9 @@ class Param:
     maximum: float | None = None
     most_chars: int = 100_000
     spared: bool = False
+    keeps_empty: bool = False
+    is_never_guessed: bool = False
+    synonyms: tuple[tuple[str, str], ...] = ()
     is_query: bool = False
 
 

@@ -28,10 +28,13 @@ from pydantic import BaseModel, PrivateAttr
 from memoranda.errors import InvalidArgument
 from memoranda.mcp.declarations import Declaration
 from memoranda.mcp.dispatch import Reply, call, error_reply, wants_json
+from memoranda.mcp.other_names import TOOLS_MEANT
 from memoranda.mcp.session import Session
 from memoranda.mcp.table import TOOLS
 from memoranda.model.history import NOBODY, Author
 from memoranda.model.toolset import Toolset
+
+_ALIKE = 0.7
 
 
 def add_tools(server: FastMCP, session: Session, toolsets: Collection[str]) -> None:
@@ -79,19 +82,32 @@ class _Offer(Middleware):
 
 def _no_such_tool(name: str, served: Collection[str]) -> InvalidArgument:
     shown = name[:60]
+    word = shown.lower().replace("-", "_")
+    meant = TOOLS_MEANT.get(word, "")
     for declaration in TOOLS:
         if declaration.name == name:
+            use = f"Use {meant}. " if meant in served else ""
             return InvalidArgument(
                 "name",
-                f"The tool {shown!r} belongs to the toolset {declaration.toolset!r}, which this "
+                f"The tool {shown!r} belongs to the toolset '{declaration.toolset}', which this "
                 "server does not offer",
-                hint="The user can add it to toolsets in the configuration and restart the server.",
+                hint=f"{use}The user can add it to toolsets in the configuration and restart the "
+                "server.",
             )
-    near = difflib.get_close_matches(shown.lower(), served, n=1, cutoff=0.5)
-    guess = f"Did you mean {near[0]!r}? " if near else ""
+    if meant and meant not in served:
+        guess = f"The tool for it is {meant}, which this server does not offer. "
+    else:
+        meant = meant or _nearest(word, served)
+        guess = f"Did you mean {meant!r}? " if meant else ""
     return InvalidArgument(
         "name", f"There is no tool {shown!r}", hint=f"{guess}Tools: {', '.join(sorted(served))}."
     )
+
+
+def _nearest(word: str, served: Collection[str]) -> str:
+    """The tool with a name of nearly these letters, "" for none; never one that can destroy something."""
+    safe = [each.name for each in TOOLS if each.name in served and not each.destructive]
+    return next(iter(difflib.get_close_matches(word, safe, n=1, cutoff=_ALIKE)), "")
 
 
 def _tool(declaration: Declaration, session: Session) -> _ServedTool:

@@ -112,6 +112,12 @@ def _bare(name: str) -> str:
     return name.removesuffix(".md").strip()
 
 
+def name_and_section(text: str) -> tuple[str, str] | None:
+    """A name with what follows its first `#`, when both are there."""
+    name, _, section = text.partition("#")
+    return (name, section) if name.strip() and section.strip() else None
+
+
 def permalink_key(name: str) -> str:
     """What two spellings of one permalink share: NFC, case-blind, without `/` at the ends."""
     return unicodedata.normalize("NFC", name.strip().strip("/")).casefold()

@@ -54,6 +54,7 @@ class MoveResult:
         other_files: how many files that are no notes moved along.
         links: by path and line.
         change_id: the batch in the history that undoes it; None of a dry run.
+        warnings: what else the caller should know, in sentences.
     """
 
     source: str
@@ -65,3 +66,4 @@ class MoveResult:
     left: tuple[LinkLeft, ...]
     is_dry_run: bool
     change_id: int | None
+    warnings: tuple[str, ...] = ()

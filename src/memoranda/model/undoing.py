@@ -63,12 +63,14 @@ class ShownChange:
         diff: unified, not bounded; "" when no text differs or a content is lost.
         notice: what stands in the way of a difference, "" for nothing.
         is_changed_since: whether the note has other bytes now than after the change.
+        first: what to do before this change can be taken back, "" when nothing is in the way of that.
     """
 
     change: RecordedChange
     diff: str
     notice: str
     is_changed_since: bool
+    first: str = ""
 
 
 @dataclass(frozen=True, slots=True)

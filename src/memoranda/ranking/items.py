@@ -15,6 +15,7 @@ from memoranda.ports import StoredItem
 from memoranda.ranking.matching import TermMatches
 from memoranda.text.analysis import (
     Languages,
+    beginnings,
     emoji_terms,
     forms,
     has_unspaced,
@@ -244,7 +245,7 @@ def _in_a_row(term: Term) -> _Run:
 class _Words(dict[str, tuple[tuple[int, bool], ...]]):
     """Word as `written_words` gives it -> the terms it is a form of, and whether as typed; filled on demand.
 
-    Most words of a text are a form of none, which their first letter tells (`likely`).
+    Most words of a text are a form of none, which their first letter tells (`likely`), or the first two.
     """
 
     def __init__(self, terms: Iterable[Term], languages: Languages) -> None:
@@ -261,7 +262,9 @@ class _Words(dict[str, tuple[tuple[int, bool], ...]]):
                 self._forms.setdefault(form, []).append(number)
             if term.is_prefix:
                 self._prefixes.append((term.phrases[0], number))
-        self._initials = frozenset(form[:1] for form in (*self._exact, *self._forms))
+        written = (*self._exact, *self._forms)
+        self._begins = frozenset(begin for form in written for begin in beginnings(form))
+        self._initials = frozenset(form[:1] for form in written)
         self._is_any_initial = not keeps_beginnings(languages)
 
     def likely(self, words: Sequence[str], *, is_ascii: bool) -> list[tuple[int, str]]:
@@ -276,8 +279,14 @@ class _Words(dict[str, tuple[tuple[int, bool], ...]]):
         ]
 
     def __missing__(self, word: str) -> tuple[tuple[int, bool], ...]:
-        of = self[word] = self._compared(word)
+        of = self[word] = self._compared(word) if self._may_be_any(word) else ()
         return of
+
+    def _may_be_any(self, word: str) -> bool:
+        begins = self._begins
+        return (
+            self._is_any_initial or word[:2] in begins or word[:1] in begins or not word.isascii()
+        )
 
     def _compared(self, word: str) -> tuple[tuple[int, bool], ...]:
         stored = token(word)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoranda.model.history import ChangeState, RecordedChange
-from memoranda.model.undoing import HistoryPage, ShownChange, UndoneFile, UndoResult
+from memoranda.model.undoing import HistoryPage, ShownChange, UndoAction, UndoneFile, UndoResult
 from memoranda.render.bounds import (
     ANSWER_CHARS,
     compact,
@@ -132,6 +132,8 @@ def shown_data(shown: ShownChange, start_line: int, limit: int = ANSWER_CHARS) -
         "notice": one_line(shown.notice, _SENTENCE_CHARS),
         "is_changed_since": shown.is_changed_since,
     }
+    if shown.first:
+        data["undo_needs"] = one_line(shown.first, _SENTENCE_CHARS)
     part = part_of(shown.diff, start_line, limit - len(compact(data)) - _LATE_CHARS, as_json=True)
     return data | {"diff": part.text} | part.data()
 
@@ -140,7 +142,8 @@ def shown_text(shown: ShownChange, start_line: int, limit: int = ANSWER_CHARS) -
     """What is known about a change, and its difference in a block of its own."""
     about = [change_text(shown.change)]
     if shown.is_changed_since:
-        about.append("The note has been changed since.")
+        refused = " This change alone cannot be taken back: " if shown.first else ""
+        about.append(f"The note has been changed since.{refused}{shown.first}")
     if shown.notice:
         about.append(one_line(shown.notice, _SENTENCE_CHARS))
     room = limit - sum(len(line) + 1 for line in about) - _LATE_CHARS
@@ -189,7 +192,7 @@ def undo_data(result: UndoResult, limit: int = ANSWER_CHARS) -> dict[str, Any]:
 def undo_text(result: UndoResult, limit: int = ANSWER_CHARS) -> str:
     """What was taken back in a few lines, with the differences as far as they fit."""
     changes = count(len(result.changes), "change")
-    if result.change_id is None and not result.is_dry_run:
+    if all(file.action is UndoAction.UNCHANGED for file in result.files):
         head = f"Nothing to do: {changes} had been taken back already."
     else:
         head = f"{'Dry run, would take back' if result.is_dry_run else 'Took back'} {changes}."

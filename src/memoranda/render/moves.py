@@ -12,6 +12,8 @@ from memoranda.render.notes import TITLE_CHARS, bounded_lists, count
 _LINK_CHARS = 500
 _SHORT_CHARS = 160
 _MOST_LINES = 30
+_WARNING_CHARS = 300
+_MOST_WARNINGS = 20
 
 
 def move_data(result: MoveResult, limit: int = ANSWER_CHARS) -> dict[str, Any]:
@@ -23,7 +25,10 @@ def move_data(result: MoveResult, limit: int = ANSWER_CHARS) -> dict[str, Any]:
         "dry_run": result.is_dry_run,
         "change_id": result.change_id,
         "other_files": result.other_files,
+        "warnings": [one_line(one, _WARNING_CHARS) for one in result.warnings[:_MOST_WARNINGS]],
     }
+    if len(result.warnings) > _MOST_WARNINGS:
+        data["warnings_total"] = len(result.warnings)
     lists = {
         "notes": [_note_data(note) for note in result.notes],
         "links": [_link_data(link) for link in result.links],
@@ -59,6 +64,7 @@ def move_text(result: MoveResult, limit: int = ANSWER_CHARS) -> str:
             for link in result.left
         ],
     )
+    lines += _listed("Note:", [one_line(one, _WARNING_CHARS) for one in result.warnings])
     if result.change_id is not None:
         lines.append(f"Take it back with undo_change, change_id {result.change_id}.")
     return _within(lines, limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.engine import Connection
 
+from memoranda.repositories.driver import rows
 from memoranda.repositories.store import Tx
 
 Mark = tuple[int, int, int]
@@ -22,5 +23,5 @@ def mark_of(conn: Connection) -> Mark:
     """`change_mark` of a transaction's connection: of the state that the transaction sees."""
     connection = conn.connection.dbapi_connection
     assert connection is not None  # noqa: S101  (it is open: a transaction runs on it)
-    seen = conn.exec_driver_sql("PRAGMA data_version").scalar_one()
+    [(seen,)] = rows(conn, "PRAGMA data_version")
     return id(connection), int(seen), int(connection.total_changes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DatabaseError
@@ -16,6 +16,7 @@ from sqlalchemy.exc import DatabaseError
 from memoranda.db import fts
 from memoranda.model.item_key import KINDS, item_key, key_range
 from memoranda.ports import IndexedNote, StoredItem
+from memoranda.repositories.driver import rows
 from memoranda.repositories.store import as_json
 from memoranda.repositories.stored_items import first_with_text, items_by_key
 from memoranda.repositories.vocabulary import similar_words
@@ -62,8 +63,8 @@ class SqliteFullTextIndex:
         rest = iter(notes)
         while batch := list(islice(rest, _BATCH_NOTES)):
             self.remove(conn, [note.entity_id for note in batch if not note.is_new])
-            if rows := [row for note in batch for row in self._rows(note)]:
-                conn.exec_driver_sql(_INSERT, rows)
+            if added := [row for note in batch for row in self._rows(note)]:
+                conn.exec_driver_sql(_INSERT, added)
 
     def remove(self, conn: Connection, entity_ids: Iterable[int]) -> None:
         """Remove all rows of these notes."""
@@ -81,7 +82,7 @@ class SqliteFullTextIndex:
             return np.empty(0, np.int64)
         # One text of all keys costs a third of fifty thousand rows.
         sql = _KEYS if self._is_alone(conn) else _KEYS + fts.OF_PROJECT.format(self._project_id)
-        [(keys,)] = self._raw(conn, sql, expression)
+        [(keys,)] = rows(conn, sql, expression)
         return np.fromstring(keys or "", np.int64, sep=",")
 
     def titled(self, conn: Connection, terms: Sequence[Sequence[str]]) -> Keys:
@@ -93,7 +94,7 @@ class SqliteFullTextIndex:
             return np.empty(0, np.int64)
         expression = " AND ".join(f"{{title}} : ({part})" for part in parts)
         sql = _TITLED.format(self._project_id)
-        return np.array(sorted(key for (key,) in self._raw(conn, sql, expression)), np.int64)
+        return np.array(sorted(key for (key,) in rows(conn, sql, expression)), np.int64)
 
     def items(self, conn: Connection, keys: Sequence[int]) -> Sequence[StoredItem]:
         """The items with these keys, ascending by key; unknown keys are left out."""
@@ -108,8 +109,8 @@ class SqliteFullTextIndex:
         """Ids of the project's notes that have an item of any of these kinds, ascending."""
         import numpy as np
 
-        rows = self._raw(conn, _NOTES_WITH, sum(1 << kind for kind in kinds), self._project_id)
-        return np.array([note for (note,) in rows], np.int64)
+        found = rows(conn, _NOTES_WITH, sum(1 << kind for kind in kinds), self._project_id)
+        return np.array([note for (note,) in found], np.int64)
 
     def similar_words(self, conn: Connection, word: str, limit: int) -> Sequence[tuple[str, int]]:
         """Words that this one may have meant, likeliest first, with their items."""
@@ -117,8 +118,8 @@ class SqliteFullTextIndex:
 
     def item_count(self, conn: Connection) -> int:
         """How many items the index holds: the first number of FTS5's own statistics."""
-        rows = self._raw(conn, _STATISTICS)
-        return _first_varint(rows[0][0]) if rows else 0
+        found = rows(conn, _STATISTICS)
+        return _first_varint(found[0][0]) if found else 0
 
     def check(self, conn: Connection) -> bool:
         """Whether the index agrees with its rows; reads all of it, in a write transaction only."""
@@ -131,11 +132,7 @@ class SqliteFullTextIndex:
         return True
 
     def _is_alone(self, conn: Connection) -> bool:
-        return not self._raw(conn, fts.ANOTHER_PROJECT, self._project_id)
-
-    def _raw(self, conn: Connection, sql: str, *parameters: object) -> list[Any]:
-        """Rows as the driver gives them; row objects would cost more than the search."""
-        return list(conn.exec_driver_sql(sql, parameters).cursor.fetchall())
+        return not rows(conn, fts.ANOTHER_PROJECT, self._project_id)
 
     def _rows(self, note: IndexedNote) -> Iterator[tuple[object, ...]]:
         """A note's rows, as `_INSERT` takes them; what only the note has is said once."""

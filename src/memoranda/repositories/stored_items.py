@@ -11,6 +11,7 @@ from sqlalchemy.engine import Connection
 
 from memoranda.model.item_key import NOTE_BITS
 from memoranda.ports import StoredItem
+from memoranda.repositories.driver import rows
 
 _COLUMNS: Final = (
     "search_index.rowid, content, heading_path, start_line, end_line, title, tags, headings"
@@ -53,8 +54,7 @@ def as_list(numbers: Sequence[int]) -> str:
 
 
 def _read(conn: Connection, sql: str, *parameters: object) -> list[StoredItem]:
-    """Rows as the driver gives them; row objects would cost more than the search."""
-    return [_stored(row) for row in conn.exec_driver_sql(sql, parameters).cursor.fetchall()]
+    return [_stored(row) for row in rows(conn, sql, *parameters)]
 
 
 def _stored(row: Any) -> StoredItem:

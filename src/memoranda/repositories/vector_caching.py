@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy.engine import Connection
 
 from memoranda.db.engine import is_writing
+from memoranda.repositories.driver import rows
 from memoranda.repositories.stored_items import as_list
 
 if TYPE_CHECKING:
@@ -33,6 +34,15 @@ _SINCE: Final = f"SELECT v.id, c.item_key, v.embedding {_MINE} AND v.id > ? ORDE
 _BY_ID: Final = f"""
     SELECT v.id, c.item_key, v.embedding {_MINE} AND v.id IN (SELECT value FROM json_each(?))
 """  # noqa: S608 - texts of ours
+_VECTORS: Final = """
+    SELECT v.id, v.chunk_id, v.embedding FROM search_vector_embeddings AS v
+    WHERE v.model = ? AND v.dimensions = ? AND length(v.embedding) = 4 * v.dimensions
+    AND typeof(v.embedding) = 'blob' AND v.id IN (SELECT value FROM json_each(?))
+"""
+_KEYS: Final = """
+    SELECT id, item_key FROM search_vector_chunks
+    WHERE id IN (SELECT value FROM json_each(?)) AND +project_id = ? ORDER BY id
+"""
 _THERE: Final = """
     SELECT count(*) FROM search_vector_embeddings WHERE id IN (SELECT value FROM json_each(?))
 """
@@ -115,6 +125,32 @@ def read_vectors(
     parameters = (space, dimensions, project_id, as_list(ids.tolist()))
     rows = conn.exec_driver_sql(_BY_ID, parameters).cursor.fetchall()
     return _arrays(rows, dimensions)
+
+
+def vectors_alone(
+    conn: Connection, space: str, dimensions: int, ids: Keys
+) -> tuple[Keys, Keys, Vectors]:
+    """Those of these vectors that are there: their ids, their chunks, and themselves, ascending by id.
+
+    Whose they are is not looked up, which costs as much again (`item_keys`).
+    """
+    import numpy as np
+
+    from memoranda.repositories.vector_scan import stacked
+
+    stored = rows(conn, _VECTORS, space, dimensions, as_list(ids.tolist()))
+    found = np.array([id_ for id_, _, _ in stored], np.int64)
+    chunks = np.array([chunk for _, chunk, _ in stored], np.int64)
+    return found, chunks, stacked([blob for _, _, blob in stored], dimensions)
+
+
+def item_keys(conn: Connection, project_id: int, chunks: Keys) -> tuple[Keys, Keys]:
+    """Those of these chunks that are of the project, ascending, and the keys that their items have now."""
+    import numpy as np
+
+    found = rows(conn, _KEYS, as_list(chunks.tolist()), project_id)
+    pairs = np.array(found, np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
 
 
 def _ids(conn: Connection) -> Keys:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _WORD_BITS: Final = 64
 _DIGITS: Final = 4
+_SAMPLED: Final = 32
+"""One of so many values is looked at first."""
 _MOST_SHORT: Final = 4096
 """Dimensions whose sums of 16 steps fit into 16 bits."""
 
@@ -169,13 +171,23 @@ def best_first(estimates: Vectors, first: int) -> Iterator[Keys]:
     rest, size = -estimates, first
     left = len(rest)
     while left > size:
-        block = np.argpartition(rest, size - 1)[:size]
+        block = _lowest(rest, size)
         yield block
         rest[block] = np.inf
         left -= size
         size *= 2
     if left:
         yield np.argpartition(rest, left - 1)[:left]
+
+
+def _lowest(values: Vectors, size: int) -> Keys:
+    """Where the lowest values are, unordered; a sample says below what they lie, so that few are sorted."""
+    sample = values[::_SAMPLED]
+    place = min(2 * size // _SAMPLED + _SAMPLED, len(sample) - 1)
+    few = np.flatnonzero(values <= np.partition(sample, place)[place])
+    if len(few) < size:
+        few = np.arange(len(values))
+    return few[np.argpartition(values[few], size - 1)[:size]]
 
 
 def stacked(blobs: Sequence[bytes], dimensions: int) -> Vectors:

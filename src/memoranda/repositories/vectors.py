@@ -13,7 +13,7 @@ Source: spec 2.1.5, 5.1; architecture row 8.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy.engine import Connection
 
@@ -21,8 +21,9 @@ from memoranda.db import fts
 from memoranda.model.embedding import Chunk, EmbeddingProgress
 from memoranda.model.item_key import NOTE_BITS
 from memoranda.ports import NearItems, PendingNote, StoredChunk
+from memoranda.repositories.driver import rows
 from memoranda.repositories.stored_items import as_list, items_of_notes
-from memoranda.repositories.vector_caching import CacheKeeper, read_vectors
+from memoranda.repositories.vector_caching import CacheKeeper, item_keys, vectors_alone
 from memoranda.repositories.vector_rows import known_texts, replace_rows
 from memoranda.repositories.vector_versions import (
     counts,
@@ -159,7 +160,7 @@ class SqliteVectorIndex:
         """
         import numpy as np
 
-        from memoranda.repositories.vector_scan import best_first, by_item, similarities_of
+        from memoranda.repositories.vector_scan import best_first, similarities_of
 
         cache = self._caches.current(conn, space, len(query))
         places = cache.places(among, kinds)
@@ -167,8 +168,8 @@ class SqliteVectorIndex:
             return NearItems(np.empty(0, np.int64), np.empty(0, np.float32))
         wanted = max(_CANDIDATES, 4 * most, min(len(places) // _OF_ALL, _MOST_CANDIDATES))
         estimates = cache.estimates(query)[places] if len(places) > _FEW else None
+        chunks, values = np.empty(0, np.int64), np.empty(0, np.float32)
         keys, similarities = np.empty(0, np.int64), np.empty(0, np.float32)
-        compared = 0
         everything = [np.arange(len(places))]
         for block in everything if estimates is None else best_first(estimates, wanted):
             ids, notes = cache.ids[places[block]], cache.keys[places[block]] >> NOTE_BITS
@@ -183,16 +184,17 @@ class SqliteVectorIndex:
                         among=everywhere if among is None else np.intersect1d(among, everywhere),
                     )  # fmt: skip
             ids = ids[np.isin(notes, fresh)]
-            found, of_items, vectors = read_vectors(conn, self._project_id, space, len(query), ids)
+            found, of, vectors = vectors_alone(conn, space, len(query), ids)
             if len(found) < len(ids):
                 self._caches.forget(conn, np.setdiff1d(ids, found))
-            compared += len(found)
-            keys, similarities = by_item(
-                np.concatenate([keys, of_items]),
-                np.concatenate([similarities, similarities_of(vectors, query)]),
-            )
-            if compared >= wanted and len(keys) >= most:
-                break
+            chunks = np.concatenate([chunks, of])
+            values = np.concatenate([values, similarities_of(vectors, query)])
+            if len(chunks) >= wanted:
+                keys, similarities = self._nearest_items(conn, chunks, values, most)
+                if len(keys) >= most:
+                    break
+        else:
+            keys, similarities = self._nearest_items(conn, chunks, values, most)
         near = int(np.count_nonzero(similarities[:most] >= least))
         return NearItems(keys[:near], similarities[:near])
 
@@ -206,11 +208,11 @@ class SqliteVectorIndex:
         found = np.zeros(len(wanted), np.float32)
         fresh = self._fresh_among(conn, space, np.unique(wanted >> NOTE_BITS))
         current = wanted[np.isin(wanted >> NOTE_BITS, fresh)]
-        rows = _rows(conn, _OF_ITEMS, as_list(current.tolist()), space, len(query))
-        if rows:
-            vectors = stacked([blob for _, blob in rows], len(query))
+        stored = rows(conn, _OF_ITEMS, as_list(current.tolist()), space, len(query))
+        if stored:
+            vectors = stacked([blob for _, blob in stored], len(query))
             items, near = by_item(
-                np.array([key for key, _ in rows], np.int64), similarities_of(vectors, query)
+                np.array([key for key, _ in stored], np.int64), similarities_of(vectors, query)
             )
             found[np.searchsorted(wanted, items)] = near
         return found[place]
@@ -233,8 +235,33 @@ class SqliteVectorIndex:
         )
         return [
             StoredChunk(Chunk(key, part, text, content_key), stacked([blob], len(blob) // 4)[0])
-            for key, part, text, content_key, blob in _rows(conn, _AT, f"[{pairs}]", space)
+            for key, part, text, content_key, blob in rows(conn, _AT, f"[{pairs}]", space)
         ]
+
+    def _nearest_items(
+        self, conn: Connection, chunks: Keys, similarities: Vectors, most: int
+    ) -> tuple[Keys, Vectors]:
+        """The items of these chunks, nearest first: at least so many, or all.
+
+        Only the nearest chunks are asked whose they are.
+        """
+        import numpy as np
+
+        from memoranda.repositories.vector_scan import by_item
+
+        wanted = most + most // 4
+        while True:
+            chosen = np.arange(len(chunks))
+            if wanted < len(chunks):
+                least = np.partition(similarities, len(chunks) - wanted)[len(chunks) - wanted]
+                chosen = np.flatnonzero(similarities >= least)
+            found, of_items = item_keys(conn, self._project_id, chunks[chosen])
+            chosen_there = chosen[np.isin(chunks[chosen], found)]
+            at = np.searchsorted(found, chunks[chosen_there])
+            keys, values = by_item(of_items[at], similarities[chosen_there])
+            if len(keys) >= most or len(chosen) == len(chunks):
+                return keys, values
+            wanted *= 4
 
     def _fresh_among(self, conn: Connection, space: str, notes: Keys) -> Keys:
         """Which of these notes are fresh notes of the project.
@@ -244,7 +271,7 @@ class SqliteVectorIndex:
         import numpy as np
 
         found = counts(conn, self._project_id, space)
-        if found.fresh == found.notes and not _rows(conn, fts.ANOTHER_PROJECT, self._project_id):
+        if found.fresh == found.notes and not rows(conn, fts.ANOTHER_PROJECT, self._project_id):
             return notes
         among = fresh_among(conn, self._project_id, space, notes.tolist())
         return np.array(among, np.int64)
@@ -253,7 +280,3 @@ class SqliteVectorIndex:
         import numpy as np
 
         return np.array([note for note, _ in fresh_notes(conn, self._project_id, space)], np.int64)
-
-
-def _rows(conn: Connection, sql: str, *parameters: object) -> list[Any]:
-    return list(conn.exec_driver_sql(sql, parameters).cursor.fetchall())

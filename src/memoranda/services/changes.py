@@ -24,6 +24,7 @@ from memoranda.model.edit import Edit
 from memoranda.model.history import Author
 from memoranda.model.note import SourceText
 from memoranda.model.sync import FileState
+from memoranda.services.torn_batches import put_back_before
 
 T = TypeVar("T")
 
@@ -85,8 +86,7 @@ class NoteChanges:
             before = old.decode("utf-8", "replace")
             return Changed(before, text, data, state, data != old, warnings)
 
-        with self._files.locked(path):
-            return _undisturbed(put)
+        return self._alone(path, put)
 
     def edit(
         self,
@@ -125,8 +125,7 @@ class NoteChanges:
                 state = self._write(path, data, new, by)
             return Changed(source.text, text, new, state, new != data, tuple(warnings))
 
-        with self._files.locked(path):
-            return _undisturbed(edit)
+        return self._alone(path, edit, is_dry_run=dry_run)
 
     def delete(self, path: NotePath, *, by: Author) -> None:
         """Remove the file. Of a link to a note the link alone; the history keeps the note's bytes.
@@ -139,8 +138,14 @@ class NoteChanges:
             with self._recording(path, data, None, by):
                 self._files.delete(path, expected_checksum=checksum(data))
 
+        self._alone(path, delete)
+
+    def _alone(self, path: NotePath, change: Callable[[], T], *, is_dry_run: bool = False) -> T:
+        """Carry it out while nobody else changes the file, nor has left it in the middle of a call."""
+        if not is_dry_run:
+            put_back_before(self._history, self._files, (path,))
         with self._files.locked(path):
-            _undisturbed(delete)
+            return _undisturbed(change)
 
     def _write(self, path: NotePath, before: bytes | None, after: bytes, by: Author) -> FileState:
         with self._recording(path, before, after, by) as token:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import partial
 
 from memoranda.errors import InvalidArgument, NoteNotFound
 from memoranda.model.address import ByName, NotePath, Permalink, parse_address
@@ -62,7 +61,12 @@ class ContextService:
         contexts: list[Context] = []
         for name in names:
             try:
-                view = await self._notes.read(name, with_related=False)
+                view, around = await self._notes.read_with(
+                    name,
+                    lambda tx, ref: related_notes(
+                        tx, start=ref, depth=depth, limit=max_related, since=since
+                    ),
+                )
             except NoteNotFound as error:
                 if matches:  # deleted a moment ago
                     continue
@@ -73,9 +77,6 @@ class ContextService:
                         "the folders."
                     )
                 raise
-            around = await self._store.read(
-                partial(related_notes, start=view.ref, depth=depth, limit=max_related, since=since)
-            )
             contexts.append(Context(view, around))
         return ContextResult(
             path,

@@ -138,7 +138,11 @@ def apply(
     elif gone_ids:
         relations.delete_pointing_at(gone_ids)
     entities.delete(gone_ids)
-    return Applied({entry.note.state.path: entry.entity_id for entry in entries}, resolved)
+    return Applied(
+        {entry.note.state.path: entry.entity_id for entry in entries},
+        resolved,
+        tuple((one.path, one.permalink, permalinks[one.path]) for one in others),
+    )
 
 
 def _identify(

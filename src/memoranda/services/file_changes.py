@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -54,11 +54,27 @@ class AppliedChanges:
 
 
 class FileChanges:
-    """Changes the files of one project, and remembers what it did."""
+    """Changes the files of one project, and remembers what it did.
 
-    def __init__(self, files: FileService, history: HistoryStore) -> None:
+    Args:
+        files: its files.
+        history: where it is remembered.
+        prepare: called with all places of a change before their locks are taken.
+        is_tidy: remove the folders too that deletions leave empty.
+    """
+
+    def __init__(
+        self,
+        files: FileService,
+        history: HistoryStore,
+        *,
+        prepare: Callable[[Collection[str]], None] = lambda _: None,
+        is_tidy: bool = False,
+    ) -> None:
         self._files = files
         self._history = history
+        self._prepare = prepare
+        self._is_tidy = is_tidy
 
     def apply(self, changes: Sequence[PlannedChange], by: Author) -> AppliedChanges:
         """Carry out changes: first deletions, then moves, then new bytes.
@@ -79,10 +95,12 @@ class FileChanges:
                 is changed, or all was put back.
         """
         _check_plan(changes)
-        with self._files.locked_all(_places(changes)):
+        places = _places(changes)
+        self._prepare(places)
+        with self._files.locked_all(places):
             self._require_as_expected(changes)
             with self._history.recording_all(changes, by=by) as batch:
-                work = _Work(self._files)
+                work = _Work(self._files, is_tidy=self._is_tidy)
                 try:
                     work.carry_out(list(zip(changes, batch.tokens, strict=True)))
                 except BaseException:
@@ -119,7 +137,7 @@ class FileChanges:
         if not os.path.lexists(place):
             return
         old = None if change.moved_from is None else self._files.place(change.moved_from)
-        if old is None or not _is_respelling(old, place):
+        if old is None or not is_respelling(old, place):
             raise NoteExists(change.path)
 
     def _states(self, changes: Sequence[PlannedChange]) -> dict[NotePath, FileState]:
@@ -135,8 +153,9 @@ class FileChanges:
 class _Work:
     """What was done so far, with how to put each step back."""
 
-    def __init__(self, files: FileService) -> None:
+    def __init__(self, files: FileService, *, is_tidy: bool) -> None:
         self._files = files
+        self._is_tidy = is_tidy
         self._undo: list[Callable[[], object]] = []
         self._made: list[Path] = []
         self._parted: list[Path] = []
@@ -168,7 +187,7 @@ class _Work:
         return is_whole
 
     def finish(self) -> None:
-        """Remove what was set aside, and the folders that moves left empty."""
+        """Remove what was set aside, and the folders that are left empty."""
         for temp in self._parted:
             with contextlib.suppress(OSError):
                 temp.unlink()
@@ -181,6 +200,8 @@ class _Work:
         temp = place.with_name(temporary_name(token))
         self._rename(path, place, temp)
         self._parted.append(temp)
+        if self._is_tidy:
+            self._left.add(place.parent)
 
     def _move(self, moves: Sequence[tuple[PlannedChange, str]]) -> None:
         """Move files; where places change hands in a circle, one of them steps aside first."""
@@ -218,7 +239,7 @@ class _Work:
     def _rename(self, path: str, old: Path, new: Path) -> None:
         """Give a file another name that is free."""
         try:
-            _renamed(old, new)
+            renamed(old, new)
         except FileExistsError as error:
             raise NoteExists(path) from error
         except OSError as error:
@@ -284,7 +305,7 @@ def _is_new_place(change: PlannedChange) -> bool:
     return change.moved_from is not None or change.before is None
 
 
-def _is_respelling(old: Path, new: Path) -> bool:
+def is_respelling(old: Path, new: Path) -> bool:
     """Whether both are one file, on a file system that does not tell these spellings apart."""
     try:
         return old.parent == new.parent and (
@@ -294,9 +315,9 @@ def _is_respelling(old: Path, new: Path) -> bool:
         return False
 
 
-def _renamed(old: Path, new: Path) -> None:
+def renamed(old: Path, new: Path) -> None:
     """Rename that never replaces. Raises OSError, and FileExistsError when the name is taken."""
-    if _is_respelling(old, new):
+    if is_respelling(old, new):
         old.rename(new)
     elif old.is_symlink() or not old.is_file():  # no hard links of these
         if os.path.lexists(new):
@@ -320,6 +341,6 @@ def _rename_back(now: Path, old: Path) -> None:
     if not old.parent.is_dir():
         old.parent.mkdir(parents=True, exist_ok=True)
     try:
-        _renamed(now, old)
+        renamed(now, old)
     except FileExistsError as error:
         raise FileProblem(old.name, f"{old.name} is there again") from error

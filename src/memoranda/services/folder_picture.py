@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memoranda.errors import UndoConflict
+from memoranda.errors import MemorandaError, UndoConflict
 from memoranda.files.file_service import checksum
 from memoranda.model.address import NotePath
 from memoranda.model.file_change import NoteChange, OtherFileMove, PlannedChange
@@ -67,10 +67,30 @@ class FolderPicture:
         self._now: dict[str, PicturedFile | None] = {}
 
     def at(self, path: str, *, is_note: bool) -> PicturedFile | None:
-        """The file at a place, as it would be; looked at on the disk the first time."""
+        """The file at a place, as it would be; looked at on the disk the first time.
+
+        Raises:
+            UndoConflict: it was looked at as a file that is no note, and its bytes cannot be read.
+        """
         if path not in self._now:
             self._first[path] = self._now[path] = self._seen(path, is_note=is_note)
+        elif is_note:
+            self._read(path)
         return self._now[path]
+
+    def _read(self, path: str) -> None:
+        """Look at the bytes of a file that was moved as one that is no note, and is a note now."""
+        file = self._now[path]
+        if file is None or file.data is not None or file.origin is None:
+            return
+        try:
+            data = self._folder.current(NotePath(file.origin))
+        except MemorandaError as error:
+            raise UndoConflict(path, f"its bytes cannot be read: {error.message}") from error
+        if data is None:
+            raise UndoConflict(path, "it is gone")
+        self._first[file.origin] = PicturedFile(file.origin, data)
+        self._now[path] = PicturedFile(file.origin, data, file.is_merged)
 
     def _seen(self, path: str, *, is_note: bool) -> PicturedFile | None:
         if not is_note:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 
-from memoranda.errors import AmbiguousName, InvalidArgument, NoteNotFound
+from memoranda.errors import AmbiguousName, InvalidArgument, NameOfFolder, NoteNotFound
 from memoranda.model.address import (
     Address,
     ById,
@@ -19,6 +19,7 @@ from memoranda.model.address import (
     slug,
 )
 from memoranda.model.note import NoteRef
+from memoranda.repositories.directory import DirectoryRepository
 from memoranda.repositories.names import NameRepository
 from memoranda.repositories.near_titles import NearTitleRepository
 from memoranda.repositories.refs import NoteRefRepository
@@ -41,7 +42,7 @@ def find_note(tx: Tx, name: str | Address, *, exact: bool = False) -> NoteRef:
     alias, a unique permalink whose last segments are the slug. With `exact` only the first three.
 
     Raises:
-        NoteNotFound: with near names.
+        NoteNotFound: with near names; NameOfFolder when it is that of a folder.
         AmbiguousName: several notes by the best kind of name that matches.
         InvalidUri: a memory:// value that breaks spec 7.2.
     """
@@ -80,7 +81,14 @@ def _by_name(tx: Tx, text: str, *, exact: bool) -> NoteRef:
         tail = "/".join(part for segment in key.split("/") if (part := slug(segment)))
         if tail and (tails := NoteRefRepository(tx).with_permalink_tail(tail, NameKind.SLUG)):
             return _one(text, tails)
+    if (notes := _notes_below(tx, folder := text.strip("/"))) > 0:
+        raise NameOfFolder(text, folder, notes)
     raise NoteNotFound(text, near_names(tx, text))
+
+
+def _notes_below(tx: Tx, folder: str) -> int:
+    folders, notes = DirectoryRepository(tx).level(folder)
+    return sum(folders.values()) + len(notes)
 
 
 def _of_kind(

@@ -11,24 +11,31 @@ from dataclasses import dataclass, replace
 from memoranda.errors import (
     AmbiguousName,
     FileProblem,
+    FolderNotFound,
     InvalidArgument,
     MemorandaError,
     NoteNotFound,
+    OutsideProject,
     RootMissing,
 )
 from memoranda.files.file_service import FileService, checksum
 from memoranda.files.ignore_files import ignoring_rule
 from memoranda.files.scan import is_note_path
-from memoranda.markdown.file_links import file_links
-from memoranda.model.address import ById, NotePath, lookup_key, parse_address
+from memoranda.markdown.file_links import file_links, named_files
+from memoranda.markdown.html_links import html_links
+from memoranda.markdown.relations import is_attachment
+from memoranda.model.address import ById, NotePath, Permalink, lookup_key, parse_address
 from memoranda.model.file_change import NoteChange, OtherFileMove, PlannedChange
 from memoranda.model.moves import LinkLeft, MovedNote, RewrittenLink
 from memoranda.model.note import Link, NoteRef
 from memoranda.model.sync import FORGOTTEN_NS, KnownFile
 from memoranda.ports import FullTextIndex
+from memoranda.repositories.directory import DirectoryRepository
 from memoranda.repositories.entity import EntityRepository
-from memoranda.repositories.store import Store
+from memoranda.repositories.store import Store, Tx
+from memoranda.repositories.texts import TextRepository
 from memoranda.services.indexing import NoteIndexing
+from memoranda.services.listing import folders_of, near_folders
 from memoranda.services.lookup import find_note
 from memoranda.services.move_files import Files, leads_out, new_file_target
 from memoranda.services.move_names import destination_named, folder_named
@@ -39,8 +46,10 @@ from memoranda.services.move_targets import Place
 from memoranda.services.note_input import NoteInput
 from memoranda.services.reading import ReadNote, read_note
 
+_PATTERN = frozenset("*?")
 _OUT = "it leads out of the project"
 _READ_ONLY = "the note is read-only"
+_HTML = "it is written as HTML"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,7 @@ class Draft:
         changes: of files, all of them.
         moved: the notes, by their old paths.
         links, left: by path and line.
+        warnings: what else the caller should know.
     """
 
     moves: Moves
@@ -59,6 +69,7 @@ class Draft:
     moved: tuple[MovedNote, ...]
     links: tuple[RewrittenLink, ...]
     left: tuple[LinkLeft, ...]
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +120,8 @@ class MoveDrafting:
         )
         if simulation is None:
             raise _BehindError
-        staying, left = await asyncio.to_thread(self._staying, simulation)
+        naming = await self._naming(moves)
+        staying, left = await asyncio.to_thread(self._staying, simulation, naming)
         return await asyncio.to_thread(self._drafted, moves, [*moving, *staying], simulation, left)
 
     async def _moves(self, source: str, destination: str) -> Moves:
@@ -127,10 +139,25 @@ class MoveDrafting:
             if folder is not None and note.file_path not in (folder, f"{folder}.md"):
                 raise AmbiguousName(source, [note.file_path, f"{folder}/"])
             return await asyncio.to_thread(note_moves, self._files, note.file_path, to)
-        if folder is None and unknown is not None:
-            raise unknown
-        name = folder if folder is not None else source.strip().rstrip("/")
-        return await asyncio.to_thread(folder_moves, self._files, name, to)
+        if folder is None:
+            raise await self._nothing_named(source, unknown)
+        return await asyncio.to_thread(folder_moves, self._files, folder, to)
+
+    async def _nothing_named(self, source: str, unknown: NoteNotFound | None) -> MemorandaError:
+        """Why neither a note nor a folder was named, and which folders may be meant."""
+        name = source.strip().rstrip("/")
+        if not _PATTERN.isdisjoint(name):
+            return InvalidArgument(
+                "path",
+                f"{source!r} is a pattern, and one note or one folder is moved at a time",
+                hint="Name the folder: it is moved with everything in it.",
+            )
+        near = await self._store.read(lambda tx: _near_folders(tx, name))
+        if unknown is None:
+            return FolderNotFound(name, near)
+        if near:
+            unknown.hint += f" Folders there are: {', '.join(near)}."
+        return unknown
 
     async def _note(self, name: str) -> NoteRef:
         """The note by its exact name; one that the index does not know yet by its path."""
@@ -149,7 +176,10 @@ class MoveDrafting:
             return None
         for candidate in (address.name, f"{address.name}.md"):
             if candidate.lower().endswith(".md") and "\0" not in candidate:
-                path = self._files.note_path(candidate)
+                try:
+                    path = self._files.note_path(candidate)
+                except OutsideProject:
+                    raise OutsideProject(address.name) from None  # as it was given
                 if is_note_path(path) and self._files.exists(path):
                     return self._files.canonical(path)
         return None
@@ -191,7 +221,22 @@ class MoveDrafting:
         notes = {path: new for path, new in moves.notes.items() if path not in others}
         return replace(moves, notes=notes, others=others), moving
 
-    def _staying(self, simulation: Simulation) -> tuple[list[_Concerned], list[LinkLeft]]:
+    async def _naming(self, moves: Moves) -> list[KnownFile]:
+        """The notes that stay, with something like a link to a file of a kind that the index has no links to."""
+        names = {path.rpartition("/")[2] for path in moves.others if not is_attachment(path)}
+        if not names:
+            return []
+
+        def look(tx: Tx) -> list[KnownFile]:
+            texts = TextRepository(tx).with_links()
+            found = [path for path, text in texts if not names.isdisjoint(named_files(text))]
+            return EntityRepository(tx).known_at([one for one in found if one not in moves.notes])
+
+        return await self._store.read(look)
+
+    def _staying(
+        self, simulation: Simulation, naming: Sequence[KnownFile]
+    ) -> tuple[list[_Concerned], list[LinkLeft]]:
         """The notes that stay where they are, and the broken links of those that cannot be read.
 
         Those that are gone have no links.
@@ -199,7 +244,7 @@ class MoveDrafting:
         staying: list[_Concerned] = []
         behind: list[ReadNote] = []
         left: list[LinkLeft] = []
-        for row in simulation.sources:
+        for row in {one.path: one for one in (*naming, *simulation.sources)}.values():
             try:
                 data, state = self._files.read(row.path)
             except NoteNotFound:
@@ -247,6 +292,7 @@ class MoveDrafting:
             simulation.moved,
             tuple(sorted(links, key=lambda link: (link.path, link.line))),
             tuple(sorted(left, key=lambda link: (link.path, link.line))),
+            (*moves.warnings, *map(_readdressed, simulation.readdressed)),
         )
 
     def _rewritten(self, one: _Concerned, simulation: Simulation, files: Files) -> Rewriting:
@@ -261,9 +307,13 @@ class MoveDrafting:
                 wishes.append(Wish(link, broken[ordinal]))
             elif (entity_id, ordinal) not in simulation.to_notes:
                 others.append(link)
-        if source.before != source.after:
-            with contextlib.suppress(InvalidArgument):  # the Markdown reader fails on it
-                others += file_links(note.source.text, note.parsed, note.parsed.path)
+        with contextlib.suppress(InvalidArgument):  # the Markdown reader fails on it
+            others += file_links(note.source.text, note.parsed, note.parsed.path)
+            out += [
+                LinkLeft(note.parsed.path, link.line, link.target, _HTML)
+                for link in html_links(note.parsed, note.parsed.path)
+                if new_file_target(link, source, files) is not None
+            ]
         for link in others:
             if (name := new_file_target(link, source, files)) is not None:
                 wishes.append(Wish(link, (name,)))
@@ -294,5 +344,14 @@ def _is_known(row: KnownFile, data: bytes) -> bool:
     return row.ctime_ns != FORGOTTEN_NS and row.checksum == checksum(data)
 
 
+def _readdressed(one: tuple[NotePath, Permalink, Permalink]) -> str:
+    path, old, new = one
+    return f"The permalink of {path} is {new} by this, and was {old}; links to it are kept."
+
+
 def _input(one: _Concerned) -> NoteInput:
     return replace(one.note.as_input(), seen=one.known)
+
+
+def _near_folders(tx: Tx, name: str) -> list[str]:
+    return near_folders(name, folders_of(DirectoryRepository(tx).paths_below("")))

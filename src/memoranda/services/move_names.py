@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from memoranda.errors import InvalidArgument, MemorandaError
 from memoranda.files.file_service import FileService
+from memoranda.files.folders import is_one_file, named_folder
 from memoranda.files.names import MAX_NAME_BYTES
 from memoranda.model.address import ById, parse_address
 
@@ -17,10 +18,17 @@ _ROOT = frozenset({"/", ".", "./", f"{_MEMORY}/"})
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A path in the project, "" for its root; `is_inside`: what moves goes into this folder."""
+    """Where the caller wants it.
+
+    Attributes:
+        path: in the project, "" for its root. Its folders are spelled as they are on the disk.
+        is_inside: what moves goes into this folder.
+        asked: the path as the caller spelled it.
+    """
 
     path: str
     is_inside: bool
+    asked: str
 
 
 def folder_named(files: FileService, source: str) -> str | None:
@@ -51,9 +59,8 @@ def destination_named(files: FileService, text: str) -> Destination:
     Raises:
         InvalidArgument, OutsideProject: no path in the project.
     """
-    text = text.strip()
-    if text in _ROOT:
-        return Destination("", is_inside=True)
+    if text.strip() in _ROOT:
+        return Destination("", is_inside=True, asked="")
     bare = _bare(text)
     if bare is None:
         raise _wrong(f"{text!r} names no path", hint="Give the new path.")
@@ -63,11 +70,18 @@ def destination_named(files: FileService, text: str) -> Destination:
         raise _wrong(
             f"{text!r} has a character that no path should have", hint="Separate folders with '/'."
         )
-    path = files.note_path("/".join(part.strip() for part in bare.rstrip("/").split("/")))
+    is_inside = bare.endswith("/")
+    above, slash, last = bare.rstrip("/").rpartition("/")
+    if is_inside:
+        above, slash, last = f"{above}{slash}{last}", "", ""
+    folder = named_folder(files.root, above)
+    if not os.path.isdir(f"{files.root}/{folder.path}/{last}"):  # noqa: PTH112
+        last = last.strip()
+    path, asked = (files.note_path(f"{one}{slash}{last}") for one in (folder.path, folder.asked))
     if any(len(part.encode()) > MAX_NAME_BYTES for part in path.split("/")):
         raise _wrong(f"{path[:60]}... is too long for a path", hint="Choose a shorter name.")
     files.resolve(path)
-    return Destination(path, is_inside=bare.endswith("/"))
+    return Destination(path, is_inside, asked if folder.is_respelled else path)
 
 
 def _bare(text: str) -> str | None:
@@ -91,15 +105,8 @@ def _spelled(files: FileService, path: str) -> Iterator[str]:
             yield part
         else:
             here = f"{at}/{part}"
-            yield next((one for one in names if _is_one(f"{at}/{one}", here)), part)
+            yield next((one for one in names if is_one_file(f"{at}/{one}", here)), part)
         at = f"{at}/{part}"
-
-
-def _is_one(one: str, other: str) -> bool:
-    try:
-        return os.path.samefile(one, other)  # noqa: PTH121
-    except OSError:
-        return False
 
 
 def _wrong(message: str, *, hint: str) -> MemorandaError:

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 
 from memoranda.errors import (
     FolderNotFound,
@@ -17,10 +18,15 @@ from memoranda.errors import (
     OutsideProject,
 )
 from memoranda.files.file_service import FileService
+from memoranda.files.folders import is_one_file, same_but_for_case
 from memoranda.files.ignore_files import ignoring_rule
+from memoranda.files.names import portable_name
 from memoranda.files.scan import is_note_path
+from memoranda.markdown.relations import is_attachment
 from memoranda.model.address import NotePath, folder
 from memoranda.services.move_names import Destination
+
+_TEXT_SUFFIXES = frozenset({"txt", "text", "markdown", "mdown", "mkd", "mdx", "html", "htm", "rst"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,7 @@ class Moves:
         notes: files that are notes by their names.
         others: all other files.
         empty: folders with nothing in them.
+        warnings: where the place is another than the caller may think.
     """
 
     source: str
@@ -39,6 +46,7 @@ class Moves:
     notes: Mapping[NotePath, NotePath]
     others: Mapping[str, str]
     empty: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
 
 
 def note_moves(files: FileService, note: NotePath, to: Destination) -> Moves:
@@ -57,16 +65,16 @@ def note_moves(files: FileService, note: NotePath, to: Destination) -> Moves:
     if to.is_inside or _is_folder(files, to.path):
         new = f"{to.path}/{place.name}".lstrip("/")
     else:
-        new = to.path if to.path[-3:].lower() == ".md" else f"{to.path}.md"
-    new = files.canonical(NotePath(new))
+        new = _named_as_note(to.path)
+    given, new = new, files.canonical(NotePath(new))
     if new == note:
         raise _nothing(note)
     require_note_place(files, new)
     _require_folders(files, new)
-    there = files.place(new)
-    if os.path.lexists(there) and not os.path.samefile(place, there):  # noqa: PTH121
-        raise _taken(new)
-    return Moves(note, new, False, {note: new}, {}, {})
+    _require_portable(files, new, keeps=place.name)
+    for path in (given, new):  # of a link that leads nowhere, the link is what is there
+        _require_free(files, place, path)
+    return Moves(note, new, False, {note: new}, {}, {}, _respelled(to, new))
 
 
 def folder_moves(files: FileService, source: str, to: Destination) -> Moves:
@@ -80,11 +88,13 @@ def folder_moves(files: FileService, source: str, to: Destination) -> Moves:
     place = files.place(source)
     if place.is_symlink():
         raise _linked(source)
-    if to.is_inside and (not to.path or _is_folder(files, to.path)):
+    if to.is_inside and to.path != source and _is_folder(files, to.path):
         new = f"{to.path}/{place.name}".lstrip("/")
     else:
         new = to.path
-    new = folder(files.canonical(NotePath(f"{new}/x.md")))
+    given, new = new, folder(files.canonical(NotePath(f"{new}/x.md")))
+    if new == source and to.asked != to.path:
+        given = new = to.asked  # the folder itself in another spelling
     if new == source:
         raise _nothing(source)
     if f"{new}/".startswith(f"{source}/"):
@@ -98,11 +108,15 @@ def folder_moves(files: FileService, source: str, to: Destination) -> Moves:
             )
     if new:
         _require_folders(files, f"{new}/x")
+        for path in (given, new):
+            _require_free(files, place, path)
+        _require_portable(files, new, keeps=place.name)
     found = _Found(files, source, new)
     found.walk()
     if not found.notes and not found.others:
         raise _wrong(f"{source} is an empty folder: nothing to move", parameter="path", hint="")
-    return Moves(source, new, True, found.notes, found.others, found.empty)
+    warnings = _respelled(to, new)
+    return Moves(source, new, True, found.notes, found.others, found.empty, warnings)
 
 
 def require_note_place(files: FileService, path: NotePath) -> None:
@@ -132,8 +146,6 @@ class _Found:
         self.empty: dict[str, str] = {}
 
     def walk(self) -> None:
-        for entry in self._entries(self._source):
-            self._require_free(entry)
         waiting = [self._source]
         while waiting:
             path = waiting.pop()
@@ -179,12 +191,6 @@ class _Found:
     def _moved(self, path: str) -> str:
         return f"{self._new}{path[len(self._source) :]}".lstrip("/")
 
-    def _require_free(self, entry: os.DirEntry[str]) -> None:
-        new = self._moved(f"{self._source}/{entry.name}")
-        there = f"{self._root}/{new}"
-        if os.path.lexists(there) and not os.path.samefile(there, entry.path):  # noqa: PTH121
-            raise _taken(new)
-
     def _require_ours(self, path: str) -> None:
         try:
             self._files.resolve(path)
@@ -203,6 +209,55 @@ def _require_folders(files: FileService, path: str) -> None:
             raise _wrong(f"{above} is a file, not a folder", hint="Choose another folder.")
 
 
+def _require_free(files: FileService, source: Path, path: str) -> None:
+    """Raises NoteExists when something else has this name, or one that some file systems take for it."""
+    there = files.place(path)
+    if os.path.lexists(there) and not is_one_file(source, there):
+        is_folder = source.is_dir() and there.is_dir() and there / source.name != source
+        raise _taken(path, is_folder=is_folder)
+    for name in same_but_for_case(str(there.parent), there.name):
+        if not is_one_file(source, there.parent / name) and name != there.name:
+            raise NoteExists(
+                f"{folder(path)}/{name}".lstrip("/"),
+                hint=f"Some file systems take {name!r} and {there.name!r} for one name: "
+                "choose another destination.",
+            )
+
+
+def _named_as_note(path: str) -> str:
+    """The path with `.md`. Raises InvalidArgument when the caller may mean a file of another kind."""
+    if path[-3:].lower() == ".md":
+        return path
+    _, dot, suffix = path.rpartition("/")[2].rpartition(".")
+    if is_attachment(path) or (dot and suffix.lower() in _TEXT_SUFFIXES):
+        raise _wrong(
+            f"{path} is no name of a note: notes end in .md",
+            hint=f"Give {path[: -len(suffix) - 1]}.md, or {path}.md if the note is to be called so.",
+        )
+    return f"{path}.md"
+
+
+def _require_portable(files: FileService, path: str, *, keeps: str) -> None:
+    """Raises InvalidArgument for a new name that some file systems refuse; an old one may stay."""
+    parts = path.split("/")
+    for at, part in enumerate(parts):
+        is_last = at == len(parts) - 1
+        clean = portable_name(part)
+        if clean == part or (is_last and part == keeps):
+            continue
+        if is_last or not _is_folder(files, "/".join(parts[: at + 1])):
+            raise _wrong(
+                f"{part!r} is a name that some file systems refuse",
+                hint=f"Call it {clean!r}: a folder of notes must survive being synced.",
+            )
+
+
+def _respelled(to: Destination, new: str) -> tuple[str, ...]:
+    if to.asked == to.path or new == to.asked:
+        return ()
+    return (f"There is a folder that differs from {to.asked} in case alone: it is at {new}.",)
+
+
 def _wrong(message: str, *, hint: str, parameter: str = "destination") -> MemorandaError:
     return InvalidArgument(parameter, message, hint=hint)
 
@@ -211,8 +266,11 @@ def _nothing(path: str) -> MemorandaError:
     return _wrong(f"{path} is there already: nothing to do", hint="Give another destination.")
 
 
-def _taken(path: str) -> MemorandaError:
-    return NoteExists(path, hint="Choose another destination; nothing is ever replaced by a move.")
+def _taken(path: str, *, is_folder: bool) -> MemorandaError:
+    hint = "Choose another destination; nothing is ever replaced by a move."
+    if is_folder:
+        hint = f"Give {path}/ to move it into that folder; folders are not put together by a move."
+    return NoteExists(path, hint=hint)
 
 
 def _linked(path: str) -> MemorandaError:

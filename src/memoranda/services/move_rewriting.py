@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memoranda.errors import InvalidArgument
 from memoranda.markdown.entity_parser import parse_note
 from memoranda.markdown.file_links import file_links
-from memoranda.markdown.link_edits import retarget_links
+from memoranda.markdown.link_edits import retarget_links, unwritable_links
 from memoranda.markdown.source import decode, encode
 from memoranda.model.address import NotePath
 from memoranda.model.moves import LinkLeft, RewrittenLink
@@ -16,6 +16,7 @@ from memoranda.model.note import Link, LinkForm, SourceText
 from memoranda.services.reading import ReadNote
 
 NO_NAME = "no name means the note alone"
+_TOO_MANY = "too many links of the note cannot be written for each of them to be tried"
 _MOST_APART = 50
 """So many links that cannot be written are told apart; each costs reading the note some times."""
 
@@ -55,7 +56,7 @@ def rewrite(data: bytes, note: ReadNote, wishes: Sequence[Wish]) -> Rewriting:
     for wish in wishes:
         if not wish.names:
             settling.leave(wish, NO_NAME)
-    settling.settle([wish for wish in wishes if wish.names])
+    settling.settle_all([wish for wish in wishes if wish.names])
     text = settling.text()
     left = tuple(sorted(settling.left, key=lambda one: one.line))
     if text == note.source.text:
@@ -89,22 +90,46 @@ class _Settling:
         self.chosen: dict[Link, str] = {}
         self.left: list[LinkLeft] = []
 
-    def settle(self, wishes: Sequence[Wish]) -> None:
-        """Choose a name for each link: for all at once, else for each half."""
+    def settle_all(self, wishes: Sequence[Wish]) -> None:
+        """Choose a name for each link; those whose place is not found do not hold up the rest."""
         if not wishes:
             return
-        firsts = {wish.link: wish.names[0] for wish in wishes}
-        reason = self._trouble(self.chosen | firsts)
+        if not self._try_firsts(wishes):
+            return
+        try:
+            reasons = unwritable_links(self._text, [wish.link for wish in wishes], self._path)
+        except InvalidArgument as error:
+            reasons = {wish.link: error.message for wish in wishes}
+        for wish in wishes:
+            if wish.link in reasons:
+                self.leave(wish, reasons[wish.link])
+        self._settle([wish for wish in wishes if wish.link not in reasons])
+
+    def _settle(self, wishes: Sequence[Wish]) -> None:
+        """For all at once, else for each half."""
+        if not wishes:
+            return
+        reason = self._try_firsts(wishes)
         if not reason:
-            self.chosen |= firsts
-        elif len(wishes) > 1 and self._apart < _MOST_APART:
+            return
+        if len(wishes) > 1 and self._apart < _MOST_APART:
             middle = len(wishes) // 2
-            self.settle(wishes[:middle])
-            self.settle(wishes[middle:])
+            self._settle(wishes[:middle])
+            self._settle(wishes[middle:])
+        elif len(wishes) > 1:
+            for wish in wishes:
+                self.leave(wish, _TOO_MANY)
         else:
             self._apart += 1
-            for wish in wishes:
-                self._settle_one(wish, reason)
+            self._settle_one(wishes[0], reason)
+
+    def _try_firsts(self, wishes: Sequence[Wish]) -> str:
+        """Take the best name of each; if the note cannot have them, why."""
+        firsts = {wish.link: wish.names[0] for wish in wishes}
+        if reason := self._trouble(self.chosen | firsts):
+            return reason
+        self.chosen |= firsts
+        return ""
 
     def _settle_one(self, wish: Wish, reason: str) -> None:
         for name in wish.names[1:]:

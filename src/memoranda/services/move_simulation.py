@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memoranda.errors import NotReady
-from memoranda.model.address import NotePath, lookup_key
+from memoranda.model.address import NotePath, Permalink, lookup_key
 from memoranda.model.moves import MovedNote
 from memoranda.model.note import Link, LinkForm, NoteRef
 from memoranda.model.sync import KnownFile
@@ -65,12 +65,14 @@ class Simulation:
         broken: by entity id, in document order.
         to_notes: (entity id, ordinal) of links that mean a note, before or after, in notes whose links the
             move may concern.
+        readdressed: notes that stay where they are and get another permalink: path, the old one, the new one.
     """
 
     moved: tuple[MovedNote, ...]
     sources: tuple[KnownFile, ...]
     broken: Mapping[int, Sequence[BrokenLink]]
     to_notes: frozenset[tuple[int, int]]
+    readdressed: tuple[tuple[NotePath, Permalink, Permalink], ...]
 
 
 class _TakenBackError(Exception):
@@ -145,6 +147,7 @@ def _simulated(
         tuple(EntityRepository(tx).known_at([paths[i] for i in sources - before.keys()])),
         _with_names(tx, broken, targets, paths, before),
         frozenset({*meant, *(at for at, link in now.items() if link.to_id is not None)}),
+        tuple(sorted(applied.readdressed)),
     )
 
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from concurrent.futures import Executor
 
 from memoranda.errors import Conflict, MemorandaError, NoteExists, NoteNotFound
 from memoranda.files.file_service import FileService
+from memoranda.files.folders import is_one_file
 from memoranda.model.address import folder
 from memoranda.model.history import NOBODY, Author
 from memoranda.model.moves import MoveResult
@@ -25,6 +27,7 @@ from memoranda.services.move_draft import Draft, MoveDrafting
 from memoranda.services.move_plan import Moves
 
 _TRIES = 5
+_SHOWN = 5
 
 
 class MoveService:
@@ -97,7 +100,8 @@ class MoveService:
                     continue
                 await asyncio.to_thread(self._finish_folders, draft.moves)
                 await index_changes(self._store, self._files, self._fulltext, draft.changes)
-                return _result(draft, applied.change_id)
+                rest = await asyncio.to_thread(self._left_behind, draft.moves)
+                return _result(draft, applied.change_id, *rest)
         raise trouble
 
     def _finish_folders(self, moves: Moves) -> None:
@@ -118,8 +122,26 @@ class MoveService:
                     self._files.place(left).rmdir()
                     left = folder(left)
 
+    def _left_behind(self, moves: Moves) -> list[str]:
+        """Says what came into a folder while it moved."""
+        if not moves.is_folder or is_one_file(
+            *map(self._files.place, (moves.source, moves.destination))
+        ):
+            return []
+        root = self._files.place(moves.source)
+        there = [
+            os.path.relpath(f"{folder}/{name}", root)
+            for folder, _, names in os.walk(root)
+            for name in sorted(names)
+        ]
+        if not there:
+            return []
+        more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
+        names = ", ".join(f"{moves.source}/{one}" for one in there[:_SHOWN])
+        return [f"Still in the old folder, since it came while the move went on: {names}{more}."]
 
-def _result(draft: Draft, change_id: int | None) -> MoveResult:
+
+def _result(draft: Draft, change_id: int | None, *warnings: str) -> MoveResult:
     return MoveResult(
         source=draft.moves.source,
         destination=draft.moves.destination,
@@ -130,4 +152,5 @@ def _result(draft: Draft, change_id: int | None) -> MoveResult:
         left=draft.left,
         is_dry_run=change_id is None,
         change_id=change_id,
+        warnings=(*draft.warnings, *warnings),
     )

@@ -1,7 +1,8 @@
 """What was done to a note, a folder or the project, and by whom.
 
-A name means what it means to the tools that write: never a guess. What the index does not know (any more)
-the history may know: by the path that it had, or by the permalink that follows from it.
+A name means what it means to the tools that write. What the index does not know (any more) the history may
+know: by the path that it had, or by the permalink that follows from it. Only then, and only for those who
+read, a title, a file name or an alias will do.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ class NoteHistoryService:
         """Changes, newest first; of a note also those under the paths it had before it was moved.
 
         Args:
-            name: of a note (permalink, path, id, memory:// address), also of one that is gone; or of a
-                folder. None, or `/`: of the whole project.
+            name: of a note (permalink, path, id, memory:// address, title, alias), also of one that is gone;
+                or of a folder. None, or `/`: of the whole project.
             client: only by the client of this name, in any case of letters.
             since: only those begun then or later; aware.
             limit: at most so many, at least 1.
@@ -58,7 +59,9 @@ class NoteHistoryService:
             AmbiguousName, InvalidUri, InvalidArgument, OutsideProject: of the name.
             FileProblem: the history cannot be used.
         """
-        path, paths = await named_paths(self._store, self._files, self._history, name)
+        path, paths = await named_paths(
+            self._store, self._files, self._history, name, is_exact=False
+        )
         changes, more = await asyncio.to_thread(
             history_page,
             self._history,
@@ -107,11 +110,17 @@ class NoteHistoryService:
 
 
 async def named_paths(
-    store: Store, files: FileService, history: HistoryStore, name: str | None
+    store: Store,
+    files: FileService,
+    history: HistoryStore,
+    name: str | None,
+    *,
+    is_exact: bool = True,
 ) -> tuple[NotePath | None, tuple[NotePath, ...] | None]:
     """What a name means: the note or folder, and the paths whose changes are its own.
 
-    Both are None for the whole project, which is also called `/` or `.`.
+    Both are None for the whole project, which is also called `/` or `.`. With `is_exact` a title, a file name
+    or an alias is not enough.
 
     Raises: as `NoteHistoryService.page`.
     """
@@ -126,7 +135,10 @@ async def named_paths(
         wanted = files.note_path(address.name)
         paths = await asyncio.to_thread(recorded_paths, history, wanted)
         if not paths and not await store.read(lambda tx: _has_notes(tx, wanted)):
-            raise unknown
+            if is_exact:
+                raise unknown
+            ref = await store.read(lambda tx: find_note(tx, address))
+            return ref.file_path, (ref.file_path,)
         is_note = len(paths) == 1 and not paths[0].startswith(f"{wanted}/")
         return (paths[0] if is_note else wanted), paths
     return ref.file_path, (ref.file_path,)

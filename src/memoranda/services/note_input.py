@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memoranda.model.address import NotePath
+from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import ParsedNote
 from memoranda.model.sync import FileState, KnownFile
 
@@ -60,10 +60,17 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What `apply` did: entity ids by path, and how many links found their note."""
+    """What `apply` did.
+
+    Attributes:
+        ids: of the entities, by path.
+        links_resolved: how many links found their note.
+        readdressed: the permalinks of other notes that had to change: path, the old one, the new one.
+    """
 
     ids: Mapping[NotePath, int]
     links_resolved: int = 0
+    readdressed: tuple[tuple[NotePath, Permalink, Permalink], ...] = ()
 
 
 def _utc(nanoseconds: int) -> datetime:

@@ -17,14 +17,19 @@ from typing import ParamSpec, TypeVar
 
 from loguru import logger
 
-from memoranda.errors import InvalidArgument, MemorandaError, NoteNotFound, NotIndexed
+from memoranda.errors import (
+    MemorandaError,
+    NameOfFolder,
+    NoteNotFound,
+    NotIndexed,
+    OutsideProject,
+)
 from memoranda.files.file_service import FileService
-from memoranda.files.names import safe_file_name
 from memoranda.files.scan import is_note_path
 from memoranda.history.store import HistoryStore
 from memoranda.markdown.diff import diff
 from memoranda.markdown.writer import new_note
-from memoranda.model.address import ByName, NotePath, parse_address
+from memoranda.model.address import ByName, NotePath, name_and_section, parse_address
 from memoranda.model.edit import Edit
 from memoranda.model.history import NOBODY, Author
 from memoranda.model.note import IncomingRelation, NoteRef, ObservationItem
@@ -38,6 +43,7 @@ from memoranda.services.changes import Changed, NoteChanges
 from memoranda.services.indexing import NoteIndexing
 from memoranda.services.lookup import find_note, near_names, similar_notes
 from memoranda.services.note_input import Gone
+from memoranda.services.note_target import target_named
 from memoranda.services.observations import observation_permalinks
 from memoranda.services.preview import outgoing_of, reference_to
 from memoranda.services.reading import ReadNote, read_note
@@ -99,6 +105,7 @@ class NoteService:
     ) -> WriteResult:
         """Create a note, or replace the whole note at that place (spec 6.2.1).
 
+        The place is that of `services.note_target`; what the caller may not expect of it is a warning.
         `by` is who the history says it was.
 
         Raises:
@@ -107,42 +114,28 @@ class NoteService:
             InvalidArgument, OutsideProject, ReadOnly, DiskFull, FileProblem: nothing was written.
             NotIndexed: the file is written, the index will follow.
         """
-        path = self._target(title, directory)
+        target = await asyncio.to_thread(target_named, self._files, title, directory)
         text = new_note(
-            title=title, content=content, note_type=note_type, tags=tags, metadata=metadata or {}
+            title=target.title,
+            content=content,
+            note_type=note_type,
+            tags=tags,
+            metadata=metadata or {},
         )
         changed = await self._changed(
             self._changes.put,
-            path,
+            target.path,
             text,
             expected_checksum,
             replace=overwrite or expected_checksum is not None,
             by=by,
         )
-        return await self._index(changed)
+        return await self._index(replace(changed, warnings=(*target.warnings, *changed.warnings)))
 
     async def _changed(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(
             self._changers, partial(change, *args, **kwargs)
         )
-
-    def _target(self, title: str, directory: str) -> NotePath:
-        name = safe_file_name(title)
-        folder = "/".join(part.strip() for part in directory.strip().rstrip("/").split("/"))
-        if "\\" in folder or any(ord(letter) < 32 for letter in folder):
-            raise InvalidArgument(
-                "directory",
-                f"{directory!r} has a character that no folder should have",
-                hint="Separate folders with '/'.",
-            )
-        path = self._files.note_path(f"{folder}/{name}" if folder else name)
-        if not is_note_path(path):
-            raise InvalidArgument(
-                "directory",
-                f"{directory!r} is a folder that holds no notes",
-                hint="Choose one that is not hidden and not node_modules.",
-            )
-        return self._files.canonical(path)
 
     async def read(
         self,
@@ -153,6 +146,7 @@ class NoteService:
         end_line: int | None = None,
         max_chars: int = 20_000,
         with_related: bool = True,
+        is_literal: bool = False,
     ) -> NoteView:
         """The note as its file stands now, with what the index knows around it (spec 6.2.2).
 
@@ -163,32 +157,59 @@ class NoteService:
             end_line: last line wanted, inclusive; default the last.
             max_chars: at least 1; the text is cut at a line end (a longer single line inside it).
             with_related: whether the neighbours in the graph are wanted too.
+            is_literal: a `#` is part of the name; else, when no note has that name, what follows it is the
+                section, unless one is given.
 
         Raises:
             NoteNotFound, AmbiguousName, SectionNotFound, AmbiguousSection, InvalidArgument,
             FileProblem.
         """
-        window = Window(start_line, end_line, max_chars, section)
-        view = await asyncio.to_thread(
-            self._viewed_at_once, name, window, with_related=with_related
-        )
-        if view is not None:
-            return view
-        ref, note = await self._open(name)
-        return await self._store.read(
-            lambda tx: self._view(tx, ref.entity_id, note, window, with_related=with_related)
-        )
 
-    def _viewed_at_once(self, name: str, window: Window, *, with_related: bool) -> NoteView | None:
-        """The usual read, in one thread; None when file and index differ, or one of them knows no such note."""
+        async def found(name: str, section: str | None) -> NoteView:
+            window = Window(start_line, end_line, max_chars, section)
+            return await self._looked_at(
+                name,
+                lambda tx, entity_id, note: self._view(
+                    tx, entity_id, note, window, with_related=with_related
+                ),
+            )
+
+        try:
+            return await found(name, section)
+        except NoteNotFound:
+            parts = None if is_literal or section is not None else name_and_section(name)
+            if parts is None:
+                raise
+            with contextlib.suppress(NoteNotFound):
+                return await found(*parts)
+            raise
+
+    async def read_with(self, name: str, beside: Callable[[Tx, NoteRef], T]) -> tuple[NoteView, T]:
+        """As `read` without neighbours, and what else the same transaction finds about the note."""
+        window = Window()
+
+        def both(tx: Tx, entity_id: int, note: ReadNote) -> tuple[NoteView, T]:
+            view = self._view(tx, entity_id, note, window, with_related=False)
+            return view, beside(tx, view.ref)
+
+        return await self._looked_at(name, both)
+
+    async def _looked_at(self, name: str, look: Callable[[Tx, int, ReadNote], T]) -> T:
+        """What is found about a note, by its id and its file; the index is brought in line when it is older."""
+        found = await asyncio.to_thread(self._looked_at_once, name, look)
+        if found is not None:
+            return found
+        ref, note = await self._open(name)
+        return await self._store.read(lambda tx: look(tx, ref.entity_id, note))
+
+    def _looked_at_once(self, name: str, look: Callable[[Tx, int, ReadNote], T]) -> T | None:
+        """The usual look, in one thread; None when file and index differ, or one of them knows no such note."""
         try:
             ref = self._store.read_now(lambda tx: find_note(tx, name))
             note = self._indexing.load(ref.file_path)
             if note.checksum != ref.checksum:
                 return None
-            return self._store.read_now(
-                lambda tx: self._view(tx, ref.entity_id, note, window, with_related=with_related)
-            )
+            return self._store.read_now(lambda tx: look(tx, ref.entity_id, note))
         except NoteNotFound:
             return None
 
@@ -260,7 +281,10 @@ class NoteService:
             return None
         for candidate in (address.name, f"{address.name}.md"):
             if candidate.lower().endswith(".md") and "\x00" not in candidate:
-                path = self._files.note_path(candidate)
+                try:
+                    path = self._files.note_path(candidate)
+                except OutsideProject:
+                    raise OutsideProject(address.name) from None  # as it was given
                 if is_note_path(path) and self._files.exists(path):
                     return self._files.canonical(path)
         return None
@@ -322,7 +346,13 @@ class NoteService:
             Conflict: the file does not have `expected_checksum`.
             NotIndexed: the file is changed, the index will follow.
         """
-        ref, _ = await (self._open(name) if dry_run else self._found(name))
+        try:
+            ref, _ = await (self._open(name) if dry_run else self._found(name))
+        except NameOfFolder:
+            raise
+        except NoteNotFound as error:
+            error.hint += " write_note (`memoranda write`) makes a new one."
+            raise
         try:
             changed = await self._changed(
                 self._changes.edit, ref.file_path, edits, expected_checksum, dry_run=dry_run, by=by

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from memoranda.errors import MemorandaError
 from memoranda.model.project import Counts, Project, ProjectSummary
@@ -55,3 +55,22 @@ class ProjectService:
         except MemorandaError as error:  # one project's trouble must not hide the others
             return ProjectSummary(project, Counts(), f"failed: {error.message}")
         return ProjectSummary(project, info.counts, info.status)
+
+
+def nesting(new: Project, projects: Sequence[Project]) -> list[str]:
+    """A sentence for each project whose folder lies around or inside the new one's."""
+    folder = new.path.resolve()
+    notes = []
+    for other in projects:
+        if not other.is_active or other.name == new.name:
+            continue
+        path = other.path.resolve()
+        if path in folder.parents:
+            notes.append(
+                f"{folder} lies inside the project {other.name}, which leaves it out from now on"
+            )
+        elif folder in path.parents:
+            notes.append(
+                f"{path} is the project {other.name}, so {new.name} leaves that folder out"
+            )
+    return notes

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 
 from memoranda.errors import ChangeNotFound, FileProblem, InvalidArgument
 from memoranda.files.file_service import checksum
 from memoranda.history.store import HistoryStore
 from memoranda.markdown.diff import diff
+from memoranda.markdown.merge import Clash, merge
 from memoranda.markdown.source import decode
 from memoranda.model.address import NotePath, declared_permalink, natural_permalink, stem
 from memoranda.model.history import ChangeKind, RecordedChange
 from memoranda.model.undoing import ShownChange
 
 _PAGE = 1000
+_NAMED = 10
 _MOVES = 100
 """So many times a note is followed back to where it came from."""
 
@@ -68,15 +72,17 @@ def history_page(
         The changes, and `before_id` of the next page, None at the end.
     """
     found: dict[int, RecordedChange] = {}
-    for span, end in _spans(history, paths):
+    for number, span in enumerate(_spans(history, paths, is_there=False)):
+        first_id = span.first_id if number else 0  # of the place itself everything
         for change in history.changes(
-            paths=span,
+            paths=span.paths,
             client=client,
             since=since,
-            before_id=_earlier(end, before_id),
+            before_id=_earlier(span.before_id, before_id),
             limit=limit + 1,
         ):
-            found[change.change_id] = change
+            if change.change_id >= first_id:
+                found[change.change_id] = change
     newest = _newest_first(found)
     shown = tuple(newest[:limit])
     return shown, shown[-1].change_id if len(newest) > limit else None
@@ -89,19 +95,27 @@ def changes_of(
     client: str | None = None,
     since: datetime | None = None,
     before_id: int | None = None,
+    is_there: bool = False,
 ) -> list[RecordedChange]:
-    """All changes that `history_page` would show, newest first."""
-    found = {
-        change.change_id: change
-        for span, end in _spans(history, paths)
+    """All changes, newest first; of a single path those of one note, wherever it was.
+
+    Args:
+        history: where they are recorded.
+        paths: as `history_page`.
+        client: the same.
+        since: the same.
+        before_id: as it was before this change.
+        is_there: whether a note is at that path (then): it is the one that is meant. Else it is the last one
+            that was there. What other notes did there is not among the changes.
+    """
+    found: dict[int, RecordedChange] = {}
+    for span in _spans(history, paths, is_there=is_there, before_id=before_id):
         for change in all_changes(
-            history,
-            paths=span,
-            client=client,
-            since=since,
-            before_id=_earlier(end, before_id),
-        )
-    }
+            history, paths=span.paths, client=client, since=since, before_id=span.before_id
+        ):
+            if change.change_id < span.first_id:
+                break
+            found[change.change_id] = change
     return _newest_first(found)
 
 
@@ -113,30 +127,63 @@ def _newest_first(found: Mapping[int, RecordedChange]) -> list[RecordedChange]:
     return sorted(found.values(), key=lambda change: -change.change_id)
 
 
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Changes of files: from the one on to, and without, the other."""
+
+    paths: Sequence[NotePath] | None
+    before_id: int | None = None
+    first_id: int = 0
+
+
 def _spans(
-    history: HistoryStore, paths: Sequence[NotePath] | None
-) -> Iterator[tuple[Sequence[NotePath] | None, int | None]]:
-    """Paths, with the change before which they count; None for all of them."""
-    yield paths, None
+    history: HistoryStore,
+    paths: Sequence[NotePath] | None,
+    *,
+    is_there: bool,
+    before_id: int | None = None,
+) -> Iterator[_Span]:
+    """Of a single path the times of one note, at that place and where it was before; else all."""
     if paths is None or len(paths) != 1:
+        yield _Span(paths, before_id)
         return
-    path, before_id = paths[0], None
+    path = paths[0]
     for _ in range(_MOVES):
-        move = _arrival(history, path, before_id)
-        if move is None or move.moved_from is None:
+        span, arrival = _stay(history, path, before_id, is_there=is_there)
+        yield span
+        if arrival is None or arrival.moved_from is None:
             return
-        path, before_id = move.moved_from, move.change_id
-        yield (path,), before_id
+        path, before_id, is_there = arrival.moved_from, arrival.batch, True
 
 
-def _arrival(history: HistoryStore, path: NotePath, before_id: int | None) -> RecordedChange | None:
-    """The move that brought the note there that was the last one at that path, before that change."""
-    for change in all_changes(history, paths=(path,), before_id=before_id):
-        if change.path == path and change.kind is ChangeKind.MOVED:
-            return change
-        if change.path == path and change.kind is ChangeKind.CREATED:
-            return None  # what was there earlier was another note
-    return None
+def _stay(
+    history: HistoryStore, path: NotePath, before_id: int | None, *, is_there: bool
+) -> tuple[_Span, RecordedChange | None]:
+    """The time of the note that was last at a place, before that change, and what brought it there.
+
+    It begins where the note was created or moved there; or after another one was deleted or moved away.
+    """
+    first_id = 0
+    rows = all_changes(history, paths=(path,), before_id=before_id)
+    for _, call in groupby(rows, key=lambda change: change.batch):
+        changes = list(call)
+        arrival = next((one for one in changes if is_arrival(one, path)), None)
+        if arrival is not None:
+            return _Span((path,), before_id, changes[-1].change_id), arrival
+        if is_there and any(is_departure(one, path) for one in changes):
+            return _Span((path,), before_id, first_id or changes[0].change_id + 1), None
+        is_there, first_id = True, changes[-1].change_id
+    return _Span((path,), before_id), None
+
+
+def is_arrival(change: RecordedChange, path: str) -> bool:
+    """Whether another file is at a place after the change."""
+    return change.path == path and change.kind in (ChangeKind.CREATED, ChangeKind.MOVED)
+
+
+def is_departure(change: RecordedChange, path: str) -> bool:
+    """Whether the file that was at a place is not there after the change."""
+    return change.moved_from == path or (change.path == path and change.kind is ChangeKind.DELETED)
 
 
 def all_changes(
@@ -203,6 +250,12 @@ def content(history: HistoryStore, change: RecordedChange, digest: str) -> bytes
     data = history.content(digest)
     if data is None:
         side = "before" if digest == change.before else "after"
+        if history.change(change.change_id) is None:  # forgotten meanwhile
+            raise FileProblem(
+                change.path,
+                f"The content of {change.path} {side} change {change.change_id} is not kept any more",
+                hint="How much the history keeps is set with history_days and history_megabytes.",
+            )
         raise FileProblem(
             change.path,
             f"The content of {change.path} {side} change {change.change_id} is lost",
@@ -224,7 +277,38 @@ def shown_change(
     known = {change.before, change.after}
     now = None if current is None else checksum(current)
     text, notice = _difference(history, change)
-    return ShownChange(change, text, notice, now is not None and now not in known)
+    is_changed = now is not None and now not in known
+    if current is None or not is_changed or not _is_refused(history, change, current):
+        return ShownChange(change, text, notice, is_changed)
+    later = [
+        each
+        for each in all_changes(history, paths=(change.path,))
+        if each.change_id > change.change_id and each.root == change.root
+    ]
+    return ShownChange(change, text, notice, is_changed, what_first(later))
+
+
+def _is_refused(history: HistoryStore, change: RecordedChange, current: bytes) -> bool:
+    """Whether this change cannot be taken back alone, since the note is another one now."""
+    if change.before is None or change.after is None:
+        return change.before != change.after
+    before, after = history.content(change.before), history.content(change.after)
+    if before is None or after is None or before == after:
+        return False
+    if not isinstance(merge(after, before, current), Clash):
+        return False
+    older = changes_of(history, (change.path,), before_id=change.change_id)
+    return all(checksum(current) != each.before for each in older)
+
+
+def what_first(later: Sequence[RecordedChange]) -> str:
+    """What to do before a change is taken back that later ones of its file are in the way of; newest first."""
+    if not later:
+        return "A person or another program did it: edit the note."
+    named = [f"{one.change_id} (by {one.author.client or 'a tool'})" for one in later[:_NAMED]]
+    more = f" and {len(later) - _NAMED} older ones" if len(later) > _NAMED else ""
+    then = f", then if need be {', '.join(named[1:])}{more}" if named[1:] else ""
+    return f"Take back change {named[0]} first{then}."
 
 
 def _difference(history: HistoryStore, change: RecordedChange) -> tuple[str, str]:

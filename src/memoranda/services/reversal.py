@@ -20,7 +20,7 @@ from memoranda.model.file_change import PlannedChange
 from memoranda.model.history import ChangeKind, RecordedChange
 from memoranda.model.undoing import UndoneFile
 from memoranda.services.folder_picture import Folder, FolderPicture, PicturedFile
-from memoranda.services.recorded import bytes_diff
+from memoranda.services.recorded import bytes_diff, what_first
 
 _SPANS = 5
 
@@ -40,8 +40,11 @@ class Records(Protocol):
         """Whether the file of a change had the bytes of that checksum before an older change."""
         ...
 
-    def moved_on(self, path: str, change: RecordedChange, /) -> RecordedChange | None:
-        """The first later call that moved the file away from there."""
+    def departure(self, path: str, change: RecordedChange, /) -> RecordedChange | None:
+        """The first later change, of those that stay, after which the file of a change is not there any more.
+
+        It was moved away or deleted; or another file came there, and nobody knows what became of it.
+        """
         ...
 
 
@@ -96,9 +99,10 @@ class Reversal:
         path = change.path
         self._picture.to_name.add(path)
         file = self._at(path, change)
-        if file is None:
-            if (place := self._followed(change)) != path and self._at(place, change) is not None:
-                raise self._conflict(change, f"it was moved to {place} since")
+        place, is_lost = self._followed(change)
+        if place != path and not is_lost and self._at(place, change) is not None:
+            raise self._conflict(change, f"it was moved to {place} since")
+        if file is None or is_lost:  # gone, whatever is there now
             self._gone.pop(path, None)
         elif file.digest == change.after:
             self._picture.put(path, None)
@@ -106,9 +110,9 @@ class Reversal:
             raise self._conflict(change, "it was changed after it was created", file)
 
     def _restore(self, change: RecordedChange) -> None:
-        place = self._followed(change)
+        place, is_lost = self._followed(change)
         file = self._at(place, change)
-        if file is None:
+        if file is None or is_lost:
             self._gone.setdefault(change.path, self._conflict(change, "the file is gone"))
             return
         self._picture.put(place, self._without(change, file))
@@ -140,11 +144,11 @@ class Reversal:
         if file is not None and self._at(old, change) is not None:
             self._picture.tell_apart(path, old)
         before = self._at(old, change)
-        place = self._followed(change)
+        place, is_lost = self._followed(change)
         if place == old or _is_back(change, before, file):
             self._gone.pop(path, None)
             return None
-        if place == path and file is not None:
+        if place == path and file is not None and not is_lost:
             return self._without(change, file)
         reason = f"it was moved on to {place}"
         if place == path:
@@ -174,12 +178,17 @@ class Reversal:
     def _side(self, change: RecordedChange, digest: str | None) -> bytes:
         return b"" if digest is None else self._records.content(change, digest)
 
-    def _followed(self, change: RecordedChange) -> str:
-        """Where the file of a change is now, if later changes that stay have moved it."""
+    def _followed(self, change: RecordedChange) -> tuple[str, bool]:
+        """Where later changes that stay have moved the file of a change, and whether it was lost there.
+
+        Lost: it was deleted, or another file is there.
+        """
         place, last = str(change.path), change
-        while (move := self._records.moved_on(place, last)) is not None:
-            place, last = str(move.path), move
-        return place
+        while (left := self._records.departure(place, last)) is not None:
+            if left.moved_from != place:
+                return place, True
+            place, last = str(left.path), left
+        return place, False
 
     def _at(self, path: str, change: RecordedChange) -> PicturedFile | None:
         is_note = change.before is not None or change.after is not None
@@ -189,14 +198,14 @@ class Reversal:
         self, change: RecordedChange, reason: str, file: PicturedFile | None = None, *, at: str = ""
     ) -> UndoConflict:
         later = self._records.later(at or change.path, change.change_id)
-        ids = [each.change_id for each in reversed(later)]
-        hint = f"Nothing was changed. Take back change {ids[0]} first." if ids else ""
+        newest_first = later[::-1]
         return UndoConflict(
             change.path,
             f"{reason} (found while taking back change {change.change_id})",
-            changes=ids,
+            changes=[each.change_id for each in newest_first],
+            clients=[each.author.client for each in newest_first],
             diff=self._since(change, file),
-            hint=hint or "Nothing was changed. A person or another program did it: edit the note.",
+            hint=f"Nothing was changed. {what_first(newest_first)}",
         )
 
     def _since(self, change: RecordedChange, file: PicturedFile | None) -> str:

@@ -17,6 +17,7 @@ from memoranda.services.unspaced import compared, places_of
 from memoranda.text.analysis import (
     ENGLISH,
     Languages,
+    beginnings,
     folded,
     forms,
     has_unspaced,
@@ -95,7 +96,7 @@ class _Needles:
         for number, term in enumerate(terms):
             self._add(term, number)
         forms_ = (*self._words, *(begun for begun, _ in self._prefixes))
-        begins = {begin for form in forms_ for begin in _begins(folded(form))}
+        begins = {begin for form in forms_ for begin in beginnings(folded(form))}
         is_any = bool(begins) and not keeps_beginnings(languages)
         self._may_begin = _MayBegin(begins, is_any=is_any)
         letters = "|".join(sorted(re.escape(one) for one in begins if one.isascii()))
@@ -233,15 +234,6 @@ class _MayBegin(dict[str, bool]):
         plain = folded(normalized(begin))
         self[begin] = self._is_any or plain[:2] in self._begins or plain[:1] in self._begins
         return self[begin]
-
-
-def _begins(form: str) -> Iterator[str]:
-    """How words with this form begin (`text.analysis.keeps_beginnings`)."""
-    yield form[:2]
-    if form[1:2] in {"i", "y"}:
-        yield form[0] + ("y" if form[1] == "i" else "i")
-    if form[:1] in {"a", "o", "u"}:
-        yield form[0] + "e"
 
 
 def _term_worth(term: int, *, is_exact: bool) -> Worth:

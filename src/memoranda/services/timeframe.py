@@ -11,6 +11,7 @@ meanwhile: "3 days" is the same time of the day three days ago, "72 hours" is 72
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -50,6 +51,8 @@ _AMOUNT = re.compile(
 )
 _ONE_OF_AMOUNTS = re.compile(r"(\d{1,6}) ?([a-z]{1,10})")
 _AMOUNTS = re.compile(r"-?(?:\d{1,6} ?[a-z]{1,10}(?:,? ?(?:and )?)?){2,4}?(?: ago)?")
+_QUICK = re.compile(rf"\d{{1,4}} ?(?:{'|'.join((*_SECONDS, *_DAYS, *_MONTHS))})s?")
+"""What needs no date library: read at once, where a thread would cost more."""
 _LAST = re.compile(r"(?:in )?(?:the )?(?:last|past|previous) (?P<unit>[a-z]{1,10})")
 _DURATION = re.compile(r"p(?:(\d{1,6})w)?(?:(\d{1,6})d)?(?:t(?:(\d{1,6})h)?(?:(\d{1,6})m)?)?")
 _DAY = r"today|yesterday|(?:the )?day before yesterday"
@@ -66,6 +69,13 @@ _WORD = re.compile(r"[^\W\d_]{3}|\d{4}|\d{1,2}[./-]\d{1,2}")
 _SLACK = timedelta(days=1)
 _EARLIEST = datetime(1678, 1, 1, tzinfo=UTC)
 """File times are nanoseconds in 64 bits."""
+
+
+async def read_timeframe(text: str, now: datetime) -> datetime:
+    """`parse_timeframe` for an event loop: what may need a date library is read in a thread."""
+    if _QUICK.fullmatch(text.strip().lower()):
+        return parse_timeframe(text, now)
+    return await asyncio.to_thread(parse_timeframe, text, now)
 
 
 def parse_timeframe(text: str, now: datetime, *, parameter: str = "timeframe") -> datetime:

@@ -6,13 +6,14 @@ them pending, with nobody holding their files, can tell by the files which of th
 none, the history is brought in line. Else those that did are taken back, as one change more that the history
 shows; only then are they marked, so that a second death in the middle is repaired the same way.
 
-A file that somebody has changed since is left as it is, and its change is marked as unsure.
+A file that somebody has changed since is left as it is, and its change is marked as unsure; but one that was
+moved goes back with what it has now.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from importlib.metadata import version
@@ -30,7 +31,7 @@ from memoranda.history.store import HistoryStore
 from memoranda.model.address import NotePath
 from memoranda.model.file_change import NoteChange, OtherFileMove, PlannedChange
 from memoranda.model.history import Author, ChangeKind, ChangeState, RecordedChange
-from memoranda.services.file_changes import FileChanges
+from memoranda.services.file_changes import FileChanges, is_respelling, renamed
 from memoranda.services.recorded import content
 
 _TRIES = 3
@@ -41,7 +42,7 @@ class _Fate(Enum):
 
     DONE = auto()
     HALF_DONE = auto()
-    """Its file was moved and has its old bytes yet."""
+    """Its file was moved, and does not have the bytes it was to get."""
     NOT_DONE = auto()
     ASIDE = auto()
     """Its file has the name of a temporary file: on its way out, or making room in a circle of moves."""
@@ -59,10 +60,23 @@ class _Found:
     now: bytes | None = None
 
 
-def put_back_torn(history: HistoryStore, files: FileService) -> int:
+def put_back_before(history: HistoryStore, files: FileService, paths: Collection[str]) -> None:
+    """Settle the pending calls that concern files which are about to change, and that nobody works on.
+
+    One query when there are none. Afterwards the bytes and places of these files may be others.
+
+    Raises: as `put_back_torn`.
+    """
+    if calls := history.cut_off(paths):
+        put_back_torn(history, files, calls)
+
+
+def put_back_torn(
+    history: HistoryStore, files: FileService, calls: Collection[int] | None = None
+) -> int:
     """Settle every pending call that changed several files, or moved one. Touches disk and history.
 
-    A call whose files somebody holds is left to the next time, since it may still be under way; so are all
+    With `calls` only these (`RecordedChange.batch`). A call whose files somebody holds is left to the next time, since it may still be under way; so are all
     of them while the project's folder is missing or empty.
 
     Returns:
@@ -73,9 +87,10 @@ def put_back_torn(history: HistoryStore, files: FileService) -> int:
     """
     batches: dict[int, list[PendingChange]] = {}
     for each in history.pending():
-        if each.is_in_batch or each.change.kind is ChangeKind.MOVED:
+        is_call = each.is_in_batch or each.change.kind is ChangeKind.MOVED
+        if is_call and (calls is None or each.change.batch in calls):
             batches.setdefault(each.change.batch, []).append(each)
-    if not batches or not is_there(history.root):
+    if not batches or not is_there(history.folder):
         return 0
     settled = 0
     for batch in sorted(batches, reverse=True):  # a repair that was cut off itself comes first
@@ -114,20 +129,14 @@ class _Torn:
             try:  # takes the locks itself; nobody goes on with a call whose process has died
                 if plan := [self._reverse(one) for one in found if one.fate in _HAPPENED]:
                     self._changes.apply(plan, Author("memoranda", version("memoranda"), "tidy"))
+                trouble = None
             except (Conflict, NoteExists, NoteNotFound) as error:
                 if not last:
                     continue
-                logger.error("What was cut off in its middle cannot be put back: {}", error)
+                trouble = error
             with self._files.locked_all(self._places, timeout_s=0):
                 self._close([self._brought_back(one) for one in found])
-            logger.warning(
-                "A call of {} was cut off in its middle: {} of its {} changes had happened and were "
-                "put back, from change {} on",
-                found[0].change.author.client or "a tool",
-                sum(one.fate in _HAPPENED for one in found),
-                len(found),
-                found[0].change.batch,
-            )
+            _log(found, trouble)
             return
 
     def _is_over(self, found: Sequence[_Found]) -> bool:
@@ -175,7 +184,10 @@ class _Torn:
             is_deleted = one.change.kind is ChangeKind.DELETED
             return replace(one, fate=_Fate.DONE if is_deleted else _Fate.ASIDE)
         old.parent.mkdir(parents=True, exist_ok=True)
-        self._aside(one.change, one.token).rename(old)
+        try:
+            renamed(self._aside(one.change, one.token), old)
+        except FileExistsError:  # taken just now
+            return one
         return replace(one, fate=_Fate.NOT_DONE)
 
     def _look(self, pending: PendingChange) -> _Found:
@@ -214,9 +226,13 @@ class _Torn:
     def _fate_of_moved(self, change: RecordedChange, token: str, digest: str | None) -> _Fate:
         old = change.moved_from or change.path
         here, there = self._files.place(change.path), self._files.place(old)
-        if _is_one_file(here, there):  # a second name, the first was still to go
+        if _are_two_names(here, there):  # the second was given, and the first was still to go
             here.unlink()
             return _Fate.NOT_DONE
+        if is_respelling(there, here):  # one name, however it is spelled
+            if not _is_listed(here):
+                return _Fate.NOT_DONE
+            return _Fate.DONE if digest == change.after else _Fate.HALF_DONE
         if change.before is None:
             is_here, was_there = os.path.lexists(here), os.path.lexists(there)
             if is_here and was_there:  # one of them belongs to another move of this call
@@ -225,6 +241,9 @@ class _Torn:
             before = self._files.current(NotePath(old))
             is_here = digest in (change.before, change.after)
             was_there = before is not None and checksum(before) == change.before
+            if not is_here and not was_there:  # moved, and changed since
+                is_here = digest is not None and change.path not in self._left
+                is_here = is_here and (old in self._taken or not os.path.lexists(there))
         if is_here and not was_there:
             return _Fate.DONE if digest == change.after else _Fate.HALF_DONE
         if was_there and not is_here:
@@ -242,12 +261,46 @@ class _Torn:
             return OtherFileMove(change.moved_from, change.path)
         before = None if change.before is None else content(self._history, change, change.before)
         if change.moved_from is not None:
-            return NoteChange(change.moved_from, one.now, before, change.path)
+            is_theirs = checksum(one.now or b"") not in (change.before, change.after)
+            return NoteChange(
+                change.moved_from, one.now, one.now if is_theirs else before, change.path
+            )
         return NoteChange(change.path, one.now, before)
 
 
 _HAPPENED: Set[_Fate] = frozenset({_Fate.DONE, _Fate.HALF_DONE})
 _ARRIVALS: Set[ChangeKind] = frozenset({ChangeKind.CREATED, ChangeKind.MOVED})
+
+
+def _log(found: Sequence[_Found], trouble: MemorandaError | None) -> None:
+    happened = sum(one.fate in _HAPPENED for one in found)
+    client, batch = found[0].change.author.client or "a tool", found[0].change.batch
+    said = (
+        f"A call of {client} was cut off in its middle: from change {batch} on {happened} of its "
+        f"{len(found)} changes had happened"
+    )
+    if trouble is None:
+        logger.warning("{} and were put back", said)
+    else:
+        logger.error("{} and stay, since they cannot be put back: {}", said, trouble)
+
+
+def _are_two_names(one: Path, other: Path) -> bool:
+    """Whether one file has both names. Two spellings of the only name that it has are not two."""
+    try:
+        if not os.path.samestat(one.lstat(), other.lstat()):
+            return False
+        if one.name == other.name:
+            return not one.parent.samefile(other.parent)
+        return _is_listed(one) and _is_listed(other)
+    except OSError:
+        return False
+
+
+def _is_listed(place: Path) -> bool:
+    """Whether its folder has a file that is spelled exactly so."""
+    with os.scandir(place.parent) as entries:
+        return any(entry.name == place.name for entry in entries)
 
 
 def _is_one_file(one: Path, other: Path) -> bool:

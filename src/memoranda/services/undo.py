@@ -8,31 +8,38 @@ recorded like any other change, so an undo can be taken back too.
 from __future__ import annotations
 
 import asyncio
+import os
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
 from memoranda.errors import Conflict, InvalidArgument, NoteExists, NoteNotFound, NotReady
 from memoranda.files.file_service import FileService
-from memoranda.history.changes import storable
 from memoranda.history.settle import settle
 from memoranda.history.store import HistoryStore
 from memoranda.model.address import NotePath
 from memoranda.model.file_change import PlannedChange
-from memoranda.model.history import NOBODY, Author, ChangeState, RecordedChange
+from memoranda.model.history import NOBODY, Author, ChangeKind, ChangeState, RecordedChange
 from memoranda.model.undoing import UndoResult
 from memoranda.ports import FullTextIndex
 from memoranda.repositories.store import Store
 from memoranda.services.change_indexing import index_changes
 from memoranda.services.file_changes import FileChanges
 from memoranda.services.note_history import named_paths
-from memoranda.services.recorded import all_changes, changes_of, content, find_change
+from memoranda.services.recorded import (
+    all_changes,
+    changes_of,
+    content,
+    find_change,
+    is_arrival,
+)
 from memoranda.services.reversal import Reversal
-from memoranda.services.torn_batches import put_back_torn
+from memoranda.services.torn_batches import put_back_before, put_back_torn
 
 T = TypeVar("T")
 
@@ -63,7 +70,9 @@ class UndoService:
         self._fulltext = fulltext
         self._history = history
         self._threads = threads
-        self._changes = FileChanges(files, history)
+        self._changes = FileChanges(
+            files, history, prepare=partial(put_back_before, history, files), is_tidy=True
+        )
 
     async def undo(
         self,
@@ -117,7 +126,7 @@ class UndoService:
 
     def _one(self, change_id: int) -> list[RecordedChange]:
         change = find_change(self._history, change_id)
-        if change.root != storable(self._history.root):
+        if change.root != self._history.root:
             raise InvalidArgument(
                 "change_id",
                 f"Change {change_id} was made in {change.root}, where the project was at that time",
@@ -128,11 +137,15 @@ class UndoService:
     def _all(
         self, client: str | None, since: datetime | None, paths: Sequence[NotePath] | None
     ) -> list[RecordedChange]:
-        root = storable(self._history.root)
+        is_there = (
+            paths is not None and len(paths) == 1 and os.path.lexists(self._files.place(paths[0]))
+        )
         found = [
             change
-            for change in changes_of(self._history, paths, client=client, since=since)
-            if change.root == root
+            for change in changes_of(
+                self._history, paths, client=client, since=since, is_there=is_there
+            )
+            if change.root == self._history.root
         ]
         if paths is not None:  # a call is taken back as a whole
             whole = {
@@ -234,9 +247,8 @@ class _Records:
         self._history = history
         self._chosen = {change.change_id for change in chosen}
         self._oldest = min(self._chosen)
-        self._root = storable(history.root)
         self._known: dict[str, list[RecordedChange]] = {}
-        self._moves: dict[str, list[RecordedChange]] = {}
+        self._all: dict[str, list[RecordedChange]] = {}
 
     def content(self, change: RecordedChange, digest: str) -> bytes:
         return content(self._history, change, digest)
@@ -246,13 +258,42 @@ class _Records:
         return _after(self._known[path], change_id)
 
     def was_older(self, change: RecordedChange, digest: str) -> bool:
-        older = changes_of(self._history, (change.path,), before_id=change.change_id)
+        older = changes_of(
+            self._history, (change.path,), before_id=change.change_id + 1, is_there=True
+        )
         return any(digest == each.before for each in older)
 
-    def moved_on(self, path: str, change: RecordedChange) -> RecordedChange | None:
+    def departure(self, path: str, change: RecordedChange) -> RecordedChange | None:
         self._look_up(path)
-        later = _after(self._moves[path], change.change_id)
-        return next((each for each in later if each.batch != change.batch), None)
+        gone: RecordedChange | None = None  # since this deletion
+        for each in _after(self._all[path], change.change_id):
+            if each.batch == change.batch:
+                continue
+            if gone is not None:
+                if each.kind is not ChangeKind.CREATED or each.after != gone.before:
+                    break
+                gone = None  # it came back
+            elif each.kind is ChangeKind.DELETED:
+                gone = each
+            elif self._stays(each) and (is_arrival(each, path) or each.moved_from == path):
+                return each
+            elif each.moved_from == path:
+                back = self._return(each, path)
+                return None if back is None else self.departure(path, back)
+        return gone if gone is not None and self._stays(gone) else None
+
+    def _stays(self, change: RecordedChange) -> bool:
+        return change.change_id not in self._chosen
+
+    def _return(self, move: RecordedChange, path: str) -> RecordedChange | None:
+        """The later move, one that stays, which brought a file back that a move took away from there."""
+        place, last = str(move.path), move
+        while place != path:
+            left = self.departure(place, last)
+            if left is None or left.moved_from != place:
+                return None
+            place, last = str(left.path), left
+        return last
 
     def _look_up(self, path: str) -> None:
         if path in self._known:
@@ -261,10 +302,11 @@ class _Records:
         for change in all_changes(self._history, paths=(NotePath(path),)):
             if change.change_id < self._oldest:
                 break
-            if change.change_id not in self._chosen and change.root == self._root:
+            if change.root == self._history.root:
                 found.append(change)
-        self._known[path] = found[::-1]
-        self._moves[path] = [each for each in self._known[path] if each.moved_from == path]
+        # of one call what leaves the place comes first
+        self._all[path] = sorted(found, key=lambda one: (one.batch, is_arrival(one, path)))
+        self._known[path] = [one for one in found[::-1] if one.change_id not in self._chosen]
 
 
 def _after(changes: Sequence[RecordedChange], change_id: int) -> Sequence[RecordedChange]:

@@ -13,6 +13,7 @@ import contextlib
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from loguru import logger
 
@@ -27,9 +28,13 @@ from memoranda.sync.leader import Leader, LeadershipLost
 from memoranda.sync.lease import Lease
 from memoranda.sync.sync_service import INDEX_VERSION, SyncService
 
+T = TypeVar("T")
+
 TRUSTED_S = 5.0
 RETRY_S = 1.0
 PATIENCE_S = 1.0
+MENDING_S = 30.0
+"""A tool waits so long for what was cut off to be put back: what it would answer from is half done."""
 FOLLOW_S = 1.0
 """Between two tries to lead."""
 SPARING_S = 30.0
@@ -50,6 +55,8 @@ class SyncCoordinator:
         lease: the leadership of the project; None: nobody leads, this process looks for itself.
         plan: how to watch when it leads.
         tidy: what a server does when it starts, and now and then when it leads; run in a thread.
+        mend: puts back what dead processes left half done, before any sync looks at the folder; run in a
+            thread, returns how many calls that were.
         backfill: makes the vectors of the notes, in the process that leads; None: there are none.
 
     Attributes:
@@ -66,6 +73,7 @@ class SyncCoordinator:
         lease: Lease | None = None,
         plan: WatchPlan | None = None,
         tidy: Callable[[], None] = lambda: None,
+        mend: Callable[[], int] = lambda: 0,
         backfill: EmbedBackfill | None = None,
     ) -> None:
         self._name = name
@@ -75,6 +83,8 @@ class SyncCoordinator:
         self._lease = lease
         self._plan = plan or WatchPlan()
         self._tidy = tidy
+        self._mend = mend
+        self._mending: asyncio.Task[int] | None = None
         self._backfill = backfill
         self._is_long_lived = False
         self._state = SyncState()
@@ -128,6 +138,8 @@ class SyncCoordinator:
         self._is_long_lived = True
         if self._stopped:
             return
+        if self._mending is None:
+            self._mending = asyncio.create_task(self._mended(), name=f"mend {self._name}")
         if self._lease is not None:
             if self._live is None:
                 with contextlib.suppress(OSError, MemorandaError):  # said when it is tried again
@@ -141,8 +153,11 @@ class SyncCoordinator:
 
         Where changes are noticed as they come nothing is to be done; else the folder is looked at again
         if the last look is over five seconds old. Waits at most `patience_s` for a sync that runs,
-        which goes on; a sync that fails is in the state, not raised: the index still answers.
+        which goes on; a sync that fails is in the state, not raised: the index still answers. What was cut
+        off in its middle before this process began is put back first, which may take longer.
         """
+        if self._mending is not None and not self._mending.done():
+            await asyncio.wait({self._mending}, timeout=MENDING_S)
         is_first = self._is_leading and self._state.phase in _UNDER_WAY
         if is_first or self._followed() is not None:
             await self._listen(patience_s)
@@ -155,6 +170,13 @@ class SyncCoordinator:
         if self._running is not None:
             await asyncio.wait({self._running}, timeout=patience_s)
         return self.state
+
+    async def put_right(self) -> int:
+        """For a command: put back what dead processes left half done; returns how many calls that were.
+
+        A sync of the coordinator does so by itself. What goes wrong is logged.
+        """
+        return await self._mended()
 
     async def sync_now(self, *, progress: ProgressSink | None = None) -> SyncReport:
         """A full sync that the caller waits for; joins one that runs already.
@@ -173,7 +195,7 @@ class SyncCoordinator:
     async def stop(self) -> None:
         """End the running sync between two of its steps; none begins after that. Idempotent."""
         self._stopped = True
-        for task in (self._live, self._running):
+        for task in (self._live, self._running, self._mending):
             if task is not None:
                 task.cancel()
                 await asyncio.wait({task})
@@ -234,13 +256,27 @@ class SyncCoordinator:
         while self._running is not None:
             await asyncio.wait({self._running})
 
+    async def _begun_right(self) -> None:
+        """Until what was found at the start is put back; two at once would be in each other's way."""
+        if self._mending is not None:
+            await asyncio.wait({self._mending})
+
     async def _tidy_up(self) -> None:
+        await self._begun_right()
+        await self._careful(self._tidy)
+
+    async def _mended(self) -> int:
+        return await self._careful(self._mend) or 0
+
+    async def _careful(self, work: Callable[[], T]) -> T | None:
+        """Do it in a thread; what is wrong with the history must not keep notes out of the index."""
         try:
-            await asyncio.to_thread(self._tidy)
+            return await asyncio.to_thread(work)
         except MemorandaError as error:
             logger.warning("Project {}: {}", self._name, error.message)
-        except Exception:  # noqa: BLE001 - what is wrong with the history must not keep notes out of the index
+        except Exception:  # noqa: BLE001 - the same: it is logged
             logger.exception("Project {}: tidying up failed", self._name)
+        return None
 
     async def _sync_all(self) -> SyncReport:
         await self._tidy_up()
@@ -250,6 +286,8 @@ class SyncCoordinator:
     async def _sync_some(self, paths: Collection[str]) -> SyncReport | None:
         if self._running is not None:  # it may have looked there before the change
             await asyncio.wait({self._running})
+        await self._begun_right()
+        await self._mended()  # who changed these files may have died in the middle of it
         report = await self._sync.sync_paths(paths)
         if report is not None:
             self._state = replace(self._state, last_scan=self._clock.now())
@@ -293,8 +331,14 @@ class SyncCoordinator:
 
         if self._state.phase is not SyncPhase.READY:
             self._state = replace(self._state, phase=SyncPhase.INDEXING)
-        work = self._sync.reindex if everything else self._sync.full_sync
-        task = asyncio.create_task(work(progress=show), name=f"sync {self._name}")
+
+        async def work() -> SyncReport:
+            await self._begun_right()
+            await self._mended()
+            sync = self._sync.reindex if everything else self._sync.full_sync
+            return await sync(progress=show)
+
+        task = asyncio.create_task(work(), name=f"sync {self._name}")
         task.add_done_callback(partial(self._ended, looked_at=looked_at))
         self._running = task
         return task

@@ -206,6 +206,15 @@ def keeps_beginnings(languages: Languages) -> bool:
     return _CHANGED_BEGINNINGS.isdisjoint(languages)
 
 
+def beginnings(form: str) -> Iterator[str]:
+    """With which one or two letters words begin that have this (folded) form (`keeps_beginnings`)."""
+    yield form[:2]
+    if form[1:2] in {"i", "y"}:
+        yield form[0] + ("y" if form[1] == "i" else "i")
+    if form[:1] in {"a", "o", "u"}:
+        yield form[0] + "e"
+
+
 class _Added(dict[str, str]):
     """Normalized word -> the terms it adds, blank-separated ("" for none); bounded, filled on demand."""
 

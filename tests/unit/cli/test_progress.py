@@ -29,6 +29,7 @@ def test_a_bar_is_drawn_once_there_is_something_to_do(
         assert show is not None
         show(Progress(0, total))
     assert ("Indexing" in terminal.getvalue()) is is_drawn
+    assert bool(terminal.getvalue()) is is_drawn, "not even the cursor is hidden"
     assert "/?" not in terminal.getvalue()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from memoranda.cli.selection import nesting, only_name, unique_name
+from memoranda.cli.selection import only_name, unique_name
 from memoranda.model.project import Project
 
 TAKEN = [Project("Notes", "notes", Path("/n")), Project("Work log", "work-log", Path("/w"))]
@@ -24,17 +24,3 @@ def test_argument_and_option_may_not_differ() -> None:
     assert only_name(None, None) is None
     with pytest.raises(typer.BadParameter):
         only_name("a", "b")
-
-
-def test_nested_folders_are_told_from_both_sides() -> None:
-    outer, inner = Project("outer", "outer", Path("/n")), Project("inner", "inner", Path("/n/a/b"))
-    beside = Project("beside", "beside", Path("/nn"))
-    off = Project("off", "off", Path("/n/a"), disabled="it is switched off")
-    everything = [outer, inner, beside, off]
-    assert nesting(inner, everything) == [
-        "/n/a/b lies inside the project outer, which leaves it out from now on"
-    ]
-    assert nesting(outer, everything) == [
-        "/n/a/b is the project inner, so outer leaves that folder out"
-    ]
-    assert nesting(beside, everything) == []

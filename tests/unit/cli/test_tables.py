@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from memoranda.cli.tables import Column, Cut, cut_to, fitted, print_on
+from memoranda.cli.tables import Column, Cut, cut_to, fitted, kept_columns, print_on
 
 COLUMNS = (
     Column("N", "dim"),
@@ -70,14 +70,31 @@ def test_markup_of_a_name_is_text() -> None:
     [
         ((3, 20, 20), 80, [3, 20, 20]),
         ((3, 30, 20), 40, [3, 16, 17]),
-        ((3, 30, 30), 10, [3, 12, 12]),
-        ((50, 5, 5), 20, [50, 5, 5]),
+        ((3, 30, 30), 31, [3, 12, 12]),
+        ((3, 30, 30), 20, [3, 6, 7]),
+        ((3, 30, 30), 5, [3, 4, 4]),
+        ((50, 5, 3), 20, [50, 4, 3]),
     ],
 )
 def test_the_widest_gives_way_first_and_none_vanishes(
     widths: tuple[int, ...], room: int, fitting: list[int]
 ) -> None:
     assert fitted(widths, [column.cut for column in COLUMNS], room) == fitting
+
+
+@pytest.mark.parametrize(
+    ("room", "kept"), [(60, [0, 1, 2, 3]), (38, [0, 1, 2, 3]), (37, [0, 2, 3]), (20, [0, 3])]
+)
+def test_columns_that_can_be_spared_go_before_the_table_is_too_wide(
+    room: int, kept: list[int]
+) -> None:
+    columns = (
+        Column("ID"),
+        Column("TITLE", "", Cut.END, spare=1),
+        Column("SIZE", spare=2),
+        Column("NOTE", "", Cut.START),
+    )
+    assert kept_columns(columns, (2, 30, 6, 40), room) == kept
 
 
 def test_a_cut_text_is_never_wider_than_it_may_be() -> None:

@@ -19,6 +19,7 @@ MADE: list[errors.MemorandaError] = [
     errors.FolderNotFound("a"),
     errors.FolderNotFound("a", ["b"]),
     errors.FolderNotFound("a", is_note=True),
+    errors.NameOfFolder("a", "a", 2),
     errors.AmbiguousName("a", ["b", "c"]),
     errors.NoteExists("a.md"),
     errors.Conflict("a.md", "00"),

@@ -27,7 +27,24 @@ def test_links_to_paths_that_are_no_notes_and_no_known_files_are_found() -> None
     assert [(link.target, link.line) for link in links_in(text)] == [
         ("run it.py", 4),
         ("x y.sh", 6),
+        ("def.py", 6),
     ]
+
+
+def test_links_by_definition_are_found_beside_those_of_the_note() -> None:
+    text = "[a][1] [b][2] [c][] [d]\n\n[1]: b.md\n[2]: <x y.py> 't'\n[c]: https://x.org/a.py\n[d]: d.sh\n"
+    assert [link.target for link in links_in(text)] == ["x y.py", "d.sh"]
+    assert not links_in("[a][1] ![p][2]\n\n[1]: b.md\n[2]: p.png\n")
+
+
+def test_all_links_of_a_definition_are_retargeted_with_it() -> None:
+    text = "[a][r] and [b][R] and [c](z.py)\n\n[r]: run.py#L1 't'\n"
+    first, second, _ = links_in(text)
+    wanted = "[a][r] and [b][R] and [c](z.py)\n\n[r]: ../run.py#L1 't'\n"
+    assert retarget_links(text, [(first, "../run.py"), (second, "../run.py")], NOTE) == wanted
+    assert retarget_links(text, [(first, "../run.py")], NOTE) == wanted
+    with pytest.raises(InvalidArgument, match="would point at"):
+        retarget_links(text, [(first, "x.py"), (second, "y.py")], NOTE)
 
 
 @pytest.mark.parametrize("text", ["", "plain", "[a](b.md) ![p](p.png)", "[w](https://x.org/a.py)"])

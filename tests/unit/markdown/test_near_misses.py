@@ -19,6 +19,9 @@ PATH = NotePath("n.md")
         ("* **[fact]** Water boils", "* [fact] Water boils"),
         ("1. __[fact]__Water boils", "1. [fact] Water boils"),
         ("  - [fact]nested", "- [fact] nested"),
+        ("- [fact no closing bracket", "- [fact] no closing bracket"),
+        ("* [fact see [[Focus]] #tag", "* [fact] see [[Focus]] #tag"),
+        ("- [想]無空白", "- [想] 無空白"),
         ("> - [fact]quoted", "> - [fact] quoted"),
     ],
 )
@@ -56,6 +59,10 @@ def test_a_link_that_is_not_closed_is_named() -> None:
         "Text with [[Focus]] in the middle of it",
         "- A sentence of many words, which has [[Focus]] in its middle",
         "- [ ] task with [[Focus]] and more",
+        "- [f]one Latin letter is a box",
+        "- [text of a link over\n  two lines](note.md)",
+        "- [link of one word](note.md)",
+        "- [ task",
         "- [x] done",
         "- [text](note.md) and more",
         "- [text][reference] and more",
@@ -103,3 +110,12 @@ def test_a_very_large_note_is_not_looked_at() -> None:
 @given(st.text(st.sampled_from("-*[]() \nfact#|`~>:[[]]\\!^ 1.é")))
 def test_whatever_the_text_is_there_is_an_answer(text: str) -> None:
     assert all(isinstance(each, str) and len(each) < 400 for each in near_misses(text, PATH))
+
+
+def test_where_not_every_line_is_looked_at_the_number_is_a_lower_bound() -> None:
+    (warning,) = near_misses("- [fact]a\n" * 5_000, PATH)
+    assert warning.startswith("Lines 1, 2, 3 and at least 47 more are not read as observations")
+    (warning,) = near_misses("- [fact]a\n" * 50, PATH)
+    assert warning.startswith("Lines 1, 2, 3 and 47 more are")
+    (warning,) = near_misses("- [fact]a\n" + "- [code x\n  ](y)\n" + "text [[a]]\n" * 60, PATH)
+    assert warning.startswith("Line 1 is not")

@@ -157,7 +157,9 @@ def test_an_undo_of_what_was_undone_says_so() -> None:
     nothing = UndoResult((CHANGE,), (UndoneFile("n.md", UndoAction.UNCHANGED),), False, None)
     assert undo_text(nothing).startswith("Nothing to do: 1 change had been taken back already.")
     planned = replace(nothing, is_dry_run=True)
-    assert undo_text(planned).startswith("Dry run, would take back 1 change.")
+    assert undo_text(planned).startswith("Nothing to do: 1 change had been taken back already.")
+    changed = replace(planned, files=(UndoneFile("n.md", UndoAction.DELETED),))
+    assert undo_text(changed).startswith("Dry run, would take back 1 change.")
 
 
 def test_a_file_says_where_it_was_and_that_later_changes_are_kept() -> None:

@@ -76,3 +76,14 @@ def test_long_lines_do_not_swell_the_text() -> None:
     large = replace(result(), links=(long,) * 100)
     assert len(move_text(large)) <= ANSWER_CHARS
     assert len(compact(move_data(large))) <= ANSWER_CHARS
+
+
+def test_what_else_the_caller_should_know_is_said() -> None:
+    warned = replace(result(links=1), warnings=("There is a folder ideas.",))
+    assert "Note:\n- There is a folder ideas." in move_text(warned)
+    assert move_data(warned)["warnings"] == ["There is a folder ideas."]
+    assert move_data(result())["warnings"] == []
+    many = replace(result(), warnings=("long " * 200,) * 500)
+    assert move_data(many)["warnings_total"] == 500
+    assert len(compact(move_data(many))) <= ANSWER_CHARS
+    assert len(move_text(many)) <= ANSWER_CHARS

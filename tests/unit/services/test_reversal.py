@@ -49,7 +49,7 @@ class Records:
     def was_older(self, change: RecordedChange, digest: str) -> bool:
         return False
 
-    def moved_on(self, path: str, change: RecordedChange) -> RecordedChange | None:
+    def departure(self, path: str, change: RecordedChange) -> RecordedChange | None:
         return None
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -7,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memoranda.errors import InvalidArgument
-from memoranda.services.timeframe import parse_timeframe
+from memoranda.services.timeframe import parse_timeframe, read_timeframe
 
 NOW = datetime(2025, 3, 31, 15, 30, tzinfo=UTC)  # a Monday
 
@@ -212,3 +213,23 @@ def test_where_clocks_were_changed_meanwhile_days_are_days_and_hours_are_hours(
 def test_a_text_made_to_be_slow_is_refused(text: str) -> None:
     with pytest.raises(InvalidArgument):
         parse_timeframe(text, NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_quick"),
+    [("7d", True), (" 2 Weeks ", True), ("72h", True), ("last tuesday", False), ("7 moons", False)],
+)
+async def test_only_what_may_take_long_is_read_in_a_thread(
+    text: str, *, is_quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def in_thread(_read: object, text: str, now: datetime) -> datetime:
+        asked.append(text)
+        return now
+
+    monkeypatch.setattr(asyncio, "to_thread", in_thread)
+    found = await read_timeframe(text, NOW)
+
+    assert asked == ([] if is_quick else [text])
+    assert found == (parse_timeframe(text, NOW) if is_quick else NOW)

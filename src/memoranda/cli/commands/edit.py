@@ -41,7 +41,8 @@ def edit(
         str | None, _text("--find", help="Replace this text; needs --replace-with.")
     ] = None,
     replacement: Annotated[
-        str | None, _text("--replace-with", help="What stands there then; '' deletes it.")
+        str | None,
+        _text("--replace-with", "--replace", help="What stands there then; '' deletes it."),
     ] = None,
     count: Annotated[
         int,

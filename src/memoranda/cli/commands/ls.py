@@ -68,9 +68,9 @@ def _print(listing: DirectoryListing) -> None:
         return
     columns = (
         Column("NAME", "bold", Cut.START),
-        Column("TITLE", "", Cut.END),
-        Column("CHANGED", "dim"),
-        Column("SIZE", "dim"),
+        Column("TITLE", "", Cut.END, spare=1),
+        Column("CHANGED", "dim", spare=3),
+        Column("SIZE", "dim", spare=2),
     )
     print_table(columns, [_row(entry) for entry in listing.entries])
     shown = (listing.page - 1) * listing.page_size + len(listing.entries)

@@ -65,8 +65,8 @@ def list_projects(project: EveryProjectOption = None, as_json: JsonOption = Fals
     ]
     columns = (
         Column("NAME (* default)", "bold"),
-        Column("NOTES"),
-        Column("STATUS", "", Cut.END),
+        Column("NOTES", spare=2),
+        Column("STATUS", "", Cut.END, spare=1),
         Column("FOLDER", "cyan", Cut.START),
     )
     print_table(columns, rows)
@@ -87,9 +87,10 @@ def add(
     from memoranda.cli.command_line import command_line
     from memoranda.cli.keeping import is_led
     from memoranda.cli.output import write_json, write_note, write_text
-    from memoranda.cli.selection import absolute_folder, nesting
+    from memoranda.cli.selection import absolute_folder
     from memoranda.cli.session import with_container
     from memoranda.config import database_path
+    from memoranda.services.projects import nesting
 
     folder = absolute_folder(path)
 

@@ -77,9 +77,9 @@ def _print(found: Activity) -> None:
         write_text(nothing_found(activity_text(found, WHOLE)))
         return
     columns = (
-        Column("CHANGED", "dim"),
-        Column("TITLE", "bold", Cut.END),
-        Column("TYPE", "", Cut.END),
+        Column("CHANGED", "dim", spare=3),
+        Column("TITLE", "bold", Cut.END, spare=2),
+        Column("TYPE", "", Cut.END, spare=1),
         Column("NOTE", "cyan", Cut.START),
     )
     times = found.changed_at or tuple(ref.updated_at for ref in found.results)

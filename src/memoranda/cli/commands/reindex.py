@@ -21,6 +21,7 @@ def reindex(project: ProjectOption = None, as_json: JsonOption = False) -> int:
     server does it.
     """
     from memoranda.cli.errors import FAILED
+    from memoranda.cli.freshness import put_right
     from memoranda.cli.output import write_json, write_text
     from memoranda.cli.progress import progress_bar
     from memoranda.cli.reports import nothing_read, report_json, report_text
@@ -30,6 +31,7 @@ def reindex(project: ProjectOption = None, as_json: JsonOption = False) -> int:
     async def work(container: Container) -> tuple[Project, SyncReport, Vectors]:
         chosen = container.find_project(project)
         workspace = await opened(container, chosen)
+        await put_right(workspace)
         with progress_bar(chosen.name) as progress:
             report = await workspace.reindex(progress)
         vectors = await embed_pending(

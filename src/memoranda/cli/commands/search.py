@@ -171,11 +171,9 @@ def _print(results: SearchResults) -> None:
     is_seen = sys.stdout.isatty()
     text = next_page(results_text(results, WHOLE, is_marked=is_seen))
     if is_seen:
-        from rich.console import Console
+        from memoranda.cli.terminal import print_marked, terminal
 
-        from memoranda.cli.terminal import print_marked
-
-        print_marked(Console(), text)
+        print_marked(terminal(), text)
     else:
         write_text(text)
 

@@ -102,10 +102,10 @@ def _print_table(records: Sequence[SearchRecord]) -> None:
         for record in records
     ]
     columns = (
-        Column("WHEN (UTC)", "dim"),
-        Column("MS", "dim"),
-        Column("FOUND"),
-        Column("CLIENT"),
+        Column("WHEN (UTC)", "dim", spare=3),
+        Column("MS", "dim", spare=1),
+        Column("FOUND", spare=4),
+        Column("CLIENT", spare=2),
         Column("QUERY", "bold", Cut.END),
     )
     print_table(columns, rows)

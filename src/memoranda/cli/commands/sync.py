@@ -62,6 +62,8 @@ def sync(
 
     Then notes without vectors of their present text are embedded, unless a server does it. Ctrl-C ends
     that without harm: what is embedded stays.
+
+    A move or an undo of several files that was cut off in its middle is put back first.
     """
     from memoranda.cli.errors import FAILED, hint, report
     from memoranda.cli.output import write_json, write_text
@@ -110,6 +112,7 @@ async def _sync_all(
     container: Container, name: str | None, *, verify: bool, accept: bool
 ) -> tuple[list[Done], list[MemorandaError]]:
     """Sync and embed every selected project; one that fails does not keep the others from it."""
+    from memoranda.cli.freshness import put_right
     from memoranda.cli.progress import progress_bar
     from memoranda.cli.selection import selected
     from memoranda.cli.session import opened
@@ -118,6 +121,7 @@ async def _sync_all(
 
     async def sync_one(project: Project) -> Done:
         workspace = await opened(container, project)
+        await put_right(workspace)
         with progress_bar(project.name) as progress:
             report = await workspace.sync.full_sync(
                 progress=progress, verify=verify, accept_deletions=accept
@@ -201,7 +205,7 @@ def _tell(happening: Happening, *, as_json: bool) -> None:
     import sys
 
     from memoranda.cli.keeping import onlooker
-    from memoranda.cli.output import ReaderGone, write_note, write_text
+    from memoranda.cli.output import OutputLost, ReaderGone, write_note, write_text
     from memoranda.cli.watch_lines import happening_data, happening_text
     from memoranda.cli.watching import Synced
     from memoranda.render.bounds import compact
@@ -215,3 +219,5 @@ def _tell(happening: Happening, *, as_json: bool) -> None:
         sys.stdout.flush()
     except BrokenPipeError as error:
         raise ReaderGone from error
+    except OSError as error:
+        raise OutputLost from error

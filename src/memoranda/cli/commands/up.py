@@ -97,11 +97,13 @@ def up(
 
 
 async def _up(container: Container, folder: Path, name: str | None) -> _Done:
+    from memoranda.cli.freshness import put_right
     from memoranda.cli.progress import progress_bar
     from memoranda.cli.searching import usual_mode
-    from memoranda.cli.selection import default_project, nesting, projects_at, unique_name
+    from memoranda.cli.selection import default_project, projects_at, unique_name
     from memoranda.cli.session import opened
     from memoranda.cli.vectors import embed_pending
+    from memoranda.services.projects import nesting
 
     known = projects_at(folder, container.projects())
     if known:
@@ -112,6 +114,7 @@ async def _up(container: Container, folder: Path, name: str | None) -> _Done:
         project = (await container.project_service.create(wanted, str(folder)))[0].project
         notes = _name_notes(project, folder, name) + nesting(project, container.projects())
     workspace = await opened(container, project)
+    await put_right(workspace)
     with progress_bar(f"Indexing {project.name}") as progress:
         report = await workspace.sync.full_sync(progress=progress)
     vectors = await embed_pending(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
+from memoranda.files.local_names import local_name
 from memoranda.mcp.declarations import FOLDER_ALIASES, PROJECT, Answer, Declaration
 from memoranda.mcp.parameters import Kind, Param
 from memoranda.mcp.session import Session
 from memoranda.mcp.standing import looking_up, standing
 from memoranda.render.browse import activity_data, activity_text, listing_data, listing_text
-from memoranda.services.timeframe import parse_timeframe
+from memoranda.services.timeframe import read_timeframe
 
 _PAGE = Param("page", Kind.INTEGER, default=1, minimum=1, maximum=1_000_000)
 
@@ -24,6 +24,7 @@ def _page_size(default: int) -> Param:
 async def list_directory(session: Session, values: dict[str, Any]) -> Answer:
     """Folders and notes below a folder."""
     workspace = await session.fresh_workspace(values.pop("project"))
+    values["path"] = local_name(values["path"], workspace.project.path)
     with looking_up(workspace):
         listing = await workspace.browse.list_directory(**values)
     now = standing(workspace)
@@ -36,7 +37,7 @@ async def recent_activity(session: Session, values: dict[str, Any]) -> Answer:
     """Notes whose files changed within a timeframe, newest first."""
     workspace = await session.fresh_workspace(values["project"])
     project = workspace.project
-    since = await asyncio.to_thread(parse_timeframe, values["timeframe"], session.now())
+    since = await read_timeframe(values["timeframe"], session.now())
     activity = await workspace.browse.recent_activity(
         since, note_types=values["types"], page=values["page"], page_size=values["page_size"]
     )
@@ -61,7 +62,12 @@ DECLARATIONS = (
                 aliases=("directory", *FOLDER_ALIASES),
             ),
             Param("depth", Kind.INTEGER, default=1, minimum=1, maximum=10),
-            Param("glob", description="For names (plan*) or paths (sub/**/*.md).", most_chars=1000),
+            Param(
+                "glob",
+                description="For names (plan*) or paths (sub/**/*.md).",
+                aliases=("pattern",),
+                most_chars=1000,
+            ),
             _PAGE,
             _page_size(100),
         ),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
-from memoranda.mcp.declarations import NOTE_ALIASES, PROJECT, Answer, Declaration
+from memoranda.files.local_names import local_name
+from memoranda.mcp.declarations import PROJECT, READ_ALIASES, Answer, Declaration
 from memoranda.mcp.parameters import Kind, Param
 from memoranda.mcp.session import Session
 from memoranda.mcp.standing import looking_up, standing
 from memoranda.render.context import context_data, context_text
-from memoranda.services.timeframe import parse_timeframe
+from memoranda.services.timeframe import read_timeframe
 
 
 async def build_context(session: Session, values: dict[str, Any]) -> Answer:
@@ -18,10 +18,9 @@ async def build_context(session: Session, values: dict[str, Any]) -> Answer:
     path, timeframe = values["path"], values["timeframe"]
     workspace = await session.fresh_workspace(values["project"], path)
     project = workspace.project
+    path = local_name(path, project.path)
     since = (
-        await asyncio.to_thread(parse_timeframe, timeframe, session.now())
-        if timeframe and timeframe.strip()
-        else None
+        await read_timeframe(timeframe, session.now()) if timeframe and timeframe.strip() else None
     )
     with looking_up(workspace):
         result = await workspace.context.build_context(
@@ -42,7 +41,7 @@ DECLARATIONS = (
             "address, permalink, file path or title; projects/* or projects/*/plan matches many."
         ),
         params=(
-            Param("path", required=True, aliases=NOTE_ALIASES),
+            Param("path", required=True, aliases=READ_ALIASES),
             PROJECT,
             Param("depth", Kind.INTEGER, description="Steps.", default=1, minimum=1, maximum=3),
             Param("max_related", Kind.INTEGER, default=10, minimum=0, maximum=100),

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memoranda.errors import InvalidArgument
+from memoranda.files.local_names import local_name
 from memoranda.markdown.source import decode
 from memoranda.mcp.client import author
 from memoranda.mcp.declarations import NOTE_ALIASES, PROJECT, Answer, Declaration
@@ -67,6 +68,7 @@ async def _list(session: Session, values: dict[str, Any]) -> Answer:
     path = values["path"]
     workspace = await session.fresh_workspace(values["project"], path or "")
     since = await _moment(values["since"], session.now())
+    path = local_name(path, workspace.project.path) if path else None
     with looking_up(workspace):
         page = await workspace.note_history.page(
             path,

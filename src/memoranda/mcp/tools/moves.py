@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memoranda.files.local_names import local_name
 from memoranda.mcp.client import author
 from memoranda.mcp.declarations import NOTE_ALIASES, PROJECT, Answer, Declaration
 from memoranda.mcp.parameters import Kind, Param
@@ -16,9 +17,12 @@ from memoranda.render.moves import move_data, move_text
 async def move_note(session: Session, values: dict[str, Any]) -> Answer:
     """Move a note or a folder within its project, and keep the links to it."""
     workspace = await session.fresh_workspace(values["project"], values["path"])
+    root = workspace.project.path
+    source = local_name(values["path"], root)
+    destination = local_name(values["destination"], root, parameter="destination")
     with looking_up(workspace):
         result = await workspace.moves.move(
-            values["path"], values["destination"], dry_run=values["dry_run"], by=author()
+            source, destination, dry_run=values["dry_run"], by=author()
         )
     now = standing(workspace)
     return Answer(lambda: now.below(move_text(result)), lambda: move_data(result) | now.data)

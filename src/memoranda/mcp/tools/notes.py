@@ -5,28 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from memoranda.errors import InvalidArgument
+from memoranda.files.local_names import local_name
 from memoranda.mcp.client import author
 from memoranda.mcp.declarations import (
     FOLDER_ALIASES,
     NOTE_ALIASES,
     PROJECT,
+    READ_ALIASES,
     Answer,
     Declaration,
 )
+from memoranda.mcp.edit_arguments import PLACES, edits_of, expected_of
 from memoranda.mcp.parameters import TEXT_CHARS, Kind, Param
 from memoranda.mcp.session import Session
 from memoranda.mcp.standing import Standing, looking_up, standing
-from memoranda.model.edit import (
-    Append,
-    Edit,
-    EditSection,
-    FindReplace,
-    Place,
-    Prepend,
-    Replace,
-    SetMetadata,
-)
 from memoranda.render.bounds import ANSWER_CHARS
 from memoranda.render.notes import (
     delete_data,
@@ -44,22 +36,22 @@ _PATH = Param(
     aliases=NOTE_ALIASES,
 )
 _EXPECTED = Param(
-    "expected_checksum", description="Refuse if the file no longer has this checksum."
+    "expected_checksum",
+    description="Refuse if the file no longer has this checksum.",
+    keeps_empty=True,
 )
 _DEFAULT_TYPE = "note"
-_SECTION = Param("section", description="Heading, heading path (A > B) or slug.")
-_PLACES = {
-    "replace_section": Place.INSTEAD,
-    "insert_before_section": Place.BEFORE,
-    "insert_after_section": Place.AFTER,
-}
-_OF_TEXT = ("operation", "find_text", "section")
+_SECTION = Param(
+    "section", description="Heading, heading path (A > B) or slug.", aliases=("heading",)
+)
 
 
 async def write_note(session: Session, values: dict[str, Any]) -> Answer:
     """Create a note, or replace one when `overwrite` is set."""
     workspace = await session.workspace(values.pop("project"))
     project = workspace.project
+    values["directory"] = local_name(values["directory"], project.path, parameter="directory")
+    values["expected_checksum"] = expected_of(values, replaces=values["overwrite"])
     if values["note_type"] == _DEFAULT_TYPE:  # clients send defaults too: no word on the type
         values["note_type"] = None
     result = await workspace.notes.write(**values, by=author())
@@ -71,6 +63,7 @@ async def read_note(session: Session, values: dict[str, Any]) -> Answer:
     path, limit = values["path"], values["max_chars"]
     workspace = await session.fresh_workspace(values["project"], path)
     project = workspace.project
+    path = local_name(path, project.path)
     with looking_up(workspace):
         view = await workspace.notes.read(
             path,
@@ -91,15 +84,17 @@ async def read_note(session: Session, values: dict[str, Any]) -> Answer:
 async def edit_note(session: Session, values: dict[str, Any]) -> Answer:
     """Change part of a note; every other byte stays."""
     path = values["path"]
-    edits = _edits(values)
+    edits = edits_of(values)
+    expected = expected_of(values, replaces=True)
     workspace = await session.fresh_workspace(values["project"], path)
     project = workspace.project
+    path = local_name(path, project.path)
     dry_run = values["dry_run"]
     with looking_up(workspace):
         result = await workspace.notes.edit(
             path,
             *edits,
-            expected_checksum=values["expected_checksum"],
+            expected_checksum=expected,
             dry_run=dry_run,
             by=author(),
         )
@@ -114,65 +109,9 @@ async def delete_note(session: Session, values: dict[str, Any]) -> Answer:
     workspace = await session.fresh_workspace(values["project"], values["path"])
     project = workspace.project
     with looking_up(workspace):
-        result = await workspace.notes.delete(values["path"], by=author())
+        path = local_name(values["path"], project.path)
+        result = await workspace.notes.delete(path, by=author())
     return Answer(lambda: delete_text(result), lambda: delete_data(result, project))
-
-
-def _edits(values: dict[str, Any]) -> list[Edit]:
-    """The edit of the text, then that of the header."""
-    metadata = values["metadata"]
-    edits: list[Edit] = []
-    if values["content_updates"] is not None:
-        edits.append(_edit_of_text(values, values["content_updates"]))
-    elif not metadata or any(values[name] is not None for name in _OF_TEXT):
-        raise InvalidArgument(
-            "content_updates",
-            "content_updates is missing",
-            hint="Give the new text, or metadata alone to set frontmatter keys.",
-        )
-    if metadata:
-        edits.append(SetMetadata(metadata))
-    return edits
-
-
-def _edit_of_text(values: dict[str, Any], text: str) -> Edit:
-    operation, find, section = values["operation"], values["find_text"], values["section"]
-    if operation is None:
-        operation = "append" if find is None else "find_replace"
-    place = _PLACES.get(operation)
-    if find is not None and operation != "find_replace":
-        raise InvalidArgument(
-            "find_text",
-            f"find_text has no meaning for operation {operation}",
-            hint="Use operation find_replace, or leave find_text out.",
-        )
-    if section is not None and place is None:
-        raise InvalidArgument(
-            "section",
-            f"section has no meaning for operation {operation}",
-            hint=f"Use one of {', '.join(_PLACES)}, or leave section out.",
-        )
-    if place is not None:
-        if section is None:
-            raise InvalidArgument(
-                "section", "section is missing", hint="Give a heading, heading path or slug."
-            )
-        return EditSection(section, text, place)
-    match operation:
-        case "append":
-            return Append(text)
-        case "prepend":
-            return Prepend(text)
-        case "replace":
-            return Replace(text)
-        case _:
-            if not find:
-                raise InvalidArgument(
-                    "find_text",
-                    "find_text is missing",
-                    hint="Give the exact text that content_updates replaces.",
-                )
-            return FindReplace(find, text, values["expected_replacements"])
 
 
 def _blocks(texts: tuple[str, str], now: Standing) -> tuple[str, ...]:
@@ -206,12 +145,18 @@ DECLARATIONS = (
             ),
             PROJECT,
             Param("tags", Kind.TEXTS, 'Such as ["ai", "draft"].', default=()),
-            Param("note_type", default=_DEFAULT_TYPE, description="Frontmatter type."),
+            Param(
+                "note_type",
+                default=_DEFAULT_TYPE,
+                description="Frontmatter type.",
+                aliases=("type",),
+            ),
             Param(
                 "metadata",
                 Kind.MAPPING,
                 'Further frontmatter fields, such as {"status": "done"}.',
                 default={},
+                aliases=("frontmatter", "properties"),
             ),
             Param("overwrite", Kind.BOOLEAN, "Replace a note that is there.", default=False),
             _EXPECTED,
@@ -227,7 +172,7 @@ DECLARATIONS = (
             "A long note is cut; go on with start_line as the answer says."
         ),
         params=(
-            _PATH,
+            replace(_PATH, aliases=READ_ALIASES),
             PROJECT,
             _SECTION,
             Param("start_line", Kind.INTEGER, minimum=1, maximum=10**9),
@@ -253,17 +198,26 @@ DECLARATIONS = (
                 "content_updates",
                 description='The new text; "" if only metadata changes.',
                 required=True,
-                aliases=("content", "new_content", "replacement"),
+                aliases=(
+                    *("content", "new_content", "replacement"),
+                    *("new_string", "new_str", "new_text"),
+                ),
                 most_chars=TEXT_CHARS,
                 spared=True,
             ),
             Param(
                 "operation",
                 description="Left out: append, or find_replace with find_text.",
-                choices=("append", "prepend", "find_replace", "replace", *_PLACES),
+                choices=("append", "prepend", "find_replace", "replace", *PLACES),
             ),
             _SECTION,
-            Param("find_text", description="Exact text to find.", most_chars=TEXT_CHARS),
+            Param(
+                "find_text",
+                description="Exact text to find.",
+                aliases=("old_string", "old_str", "old_text"),
+                most_chars=TEXT_CHARS,
+                is_never_guessed=True,
+            ),
             Param(
                 "expected_replacements",
                 Kind.INTEGER,
@@ -272,7 +226,13 @@ DECLARATIONS = (
                 minimum=1,
                 maximum=100_000,
             ),
-            Param("metadata", Kind.MAPPING, "Frontmatter keys to set; null deletes.", default={}),
+            Param(
+                "metadata",
+                Kind.MAPPING,
+                "Frontmatter keys to set; null deletes.",
+                default={},
+                aliases=("frontmatter", "properties"),
+            ),
             _EXPECTED,
             Param(
                 "dry_run",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from memoranda.mcp.declarations import FOLDER_ALIASES, Answer, Declaration
@@ -19,15 +20,18 @@ async def list_memory_projects(session: Session, values: dict[str, Any]) -> Answ
 
 async def create_memory_project(session: Session, values: dict[str, Any]) -> Answer:
     """Make a folder a project, and begin to index it."""
+    from memoranda.services.projects import nesting
+
     container = await session.container()
     summary, created = await container.project_service.create(
         values["name"], values["path"], set_default=values["set_default"]
     )
     await session.workspace(summary.project.name)
     done = "Created" if created else "Already there:"
+    notes = await asyncio.to_thread(nesting, summary.project, container.projects())
     return Answer(
-        lambda: f"{done} {project_text(summary)}",
-        lambda: project_data(summary) | {"created": created},
+        lambda: "\n".join([f"{done} {project_text(summary)}", *(f"Note: {one}." for one in notes)]),
+        lambda: project_data(summary) | {"created": created, "notes": notes},
     )
 
 

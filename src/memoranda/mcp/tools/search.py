@@ -17,6 +17,11 @@ from memoranda.model.search import ItemType, SearchFilters, SearchQuery, SearchT
 from memoranda.render.search import results_data, results_text
 from memoranda.services.timeframe import parse_timeframe
 
+_SEARCH_TYPES = (
+    *((word, SearchType.VECTOR) for word in ("semantic", "similarity", "meaning", "embedding")),
+    *((word, SearchType.FTS) for word in ("text", "keyword", "keywords", "fulltext", "words")),
+)
+
 
 async def search_notes(session: Session, values: dict[str, Any]) -> Answer:
     """Search a project's index; an empty query lists the newest notes."""
@@ -86,9 +91,14 @@ DECLARATIONS = (
                 description="fts: by words; vector: by meaning; hybrid: by both.",
                 default="hybrid",
                 choices=tuple(SearchType),
+                synonyms=_SEARCH_TYPES,
             ),
             Param("note_types", Kind.TEXTS, description="Any of these types.", default=()),
-            Param("after_date", description="ISO date or '7d'; file modified later than this."),
+            Param(
+                "after_date",
+                description="ISO date or '7d'; file modified later than this.",
+                aliases=("since",),
+            ),
             Param("tags", Kind.TEXTS, description="All of these tags.", default=()),
             Param(
                 "search_item_types",
