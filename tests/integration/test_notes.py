@@ -736,7 +736,7 @@ async def test_a_full_disk_changes_nothing(index, monkeypatch):
 @pytest.mark.parametrize(
     ("title", "directory", "path", "stored", "says"),
     [
-        ("Meeting.md", "", "meeting.md", "Meeting", ""),
+        ("Meeting.md", "", "meeting.md", "Meeting.md", ""),
         ("ideas/Meeting.md", "", "ideas/meeting.md", "Meeting", "title is a path"),
         ("ideas/Meeting.md", "ideas/", "ideas/meeting.md", "Meeting", "title is a path"),
         ("sub/Meeting.md", "ideas", "ideas/sub/meeting.md", "Meeting", "title is a path"),

@@ -18,7 +18,7 @@ class Target:
 
     Attributes:
         path: of its file.
-        title: without `.md`, and without the folders of a title that is a path.
+        title: as given; without the folders and the `.md` of one that is a path.
         warnings: where this is another than the caller may think.
     """
 
@@ -30,19 +30,19 @@ class Target:
 def target_named(files: FileService, title: str, directory: str) -> Target:
     """The place for a note.
 
-    A title that ends in `.md` is meant as a file: the ending goes, and what stands before a `/` in it is
-    a folder. In another title a `/` is a sign like any other, which a file name cannot have. A folder that
-    is there in another case of letters is the one that is meant.
+    A title that ends in `.md` is meant as a file: the file has the ending once, and what stands before a
+    `/` in it is a folder. In another title a `/` is a sign like any other, which a file name cannot have. A
+    folder that is there in another case of letters is the one that is meant.
 
     Raises:
         InvalidArgument, OutsideProject: no note can be there.
     """
     warnings: list[str] = []
-    name, folder = title, directory if directory.strip().strip("/") else ""
+    called, name, folder = title, title, directory if directory.strip().strip("/") else ""
     if title.strip()[-3:].lower() == ".md" and title.strip()[:-3].strip(" /."):
         above, _, name = title.strip()[:-3].rpartition("/")
         if above:
-            folder = _below(folder, above)
+            called, folder = name, _below(folder, above)
             warnings.append(f"The title is a path: the note is called {name!r}, in {folder!r}.")
     place = named_folder(files.root, folder.rstrip("/"))
     if "\\" in place.path or any(ord(letter) < 32 for letter in place.path):
@@ -67,7 +67,7 @@ def target_named(files: FileService, title: str, directory: str) -> Target:
             f"The title has a slash, which no file name can have: the note is at {path}. "
             "To put it into a folder give the folder as directory."
         )
-    return Target(path, name, tuple(warnings))
+    return Target(path, called, tuple(warnings))
 
 
 def _below(folder: str, above: str) -> str:
