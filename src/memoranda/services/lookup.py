@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import difflib
 
-from memoranda.errors import AmbiguousName, InvalidArgument, NameOfFolder, NoteNotFound
+from memoranda.errors import (
+    AmbiguousName,
+    InvalidArgument,
+    NameOfFolder,
+    NoteNotFound,
+    OutsideProject,
+)
+from memoranda.files.file_service import FileService
+from memoranda.files.scan import is_note_path
 from memoranda.model.address import (
     Address,
     ById,
     ByName,
+    NotePath,
     lookup_key,
     parse_address,
     permalink_key,
@@ -103,6 +112,27 @@ def _one(name: str, refs: list[NoteRef]) -> NoteRef:
     if len(refs) > 1:
         raise AmbiguousName(name, sorted(ref.file_path for ref in refs))
     return refs[0]
+
+
+def path_on_disk(files: FileService, name: str) -> NotePath | None:
+    """The path of a file that the index does not know yet, when the name is literally its path. Touches the disk.
+
+    Raises:
+        OutsideProject: the path leads out of the project.
+        InvalidArgument, FileProblem: no note can have it, or nobody may know.
+    """
+    address = parse_address(name)
+    if not isinstance(address, ByName):
+        return None
+    for candidate in (address.name, f"{address.name}.md"):
+        if candidate.lower().endswith(".md") and "\0" not in candidate:
+            try:
+                path = files.note_path(candidate)
+            except OutsideProject:
+                raise OutsideProject(address.name) from None  # as it was given
+            if is_note_path(path) and files.exists(path):
+                return files.canonical(path)
+    return None
 
 
 def near_names(tx: Tx, name: str) -> list[str]:

@@ -15,16 +15,14 @@ from memoranda.errors import (
     InvalidArgument,
     MemorandaError,
     NoteNotFound,
-    OutsideProject,
     RootMissing,
 )
 from memoranda.files.file_service import FileService, checksum
 from memoranda.files.ignore_files import ignoring_rule
-from memoranda.files.scan import is_note_path
 from memoranda.markdown.file_links import file_links, named_files
 from memoranda.markdown.html_links import html_links
 from memoranda.markdown.relations import is_attachment
-from memoranda.model.address import ById, NotePath, Permalink, lookup_key, parse_address
+from memoranda.model.address import NotePath, Permalink, lookup_key
 from memoranda.model.file_change import NoteChange, OtherFileMove, PlannedChange
 from memoranda.model.moves import LinkLeft, MovedNote, RewrittenLink
 from memoranda.model.note import Link, NoteRef
@@ -36,7 +34,7 @@ from memoranda.repositories.store import Store, Tx
 from memoranda.repositories.texts import TextRepository
 from memoranda.services.indexing import NoteIndexing
 from memoranda.services.listing import folders_of, near_folders
-from memoranda.services.lookup import find_note
+from memoranda.services.lookup import find_note, path_on_disk
 from memoranda.services.move_files import Files, leads_out, new_file_target
 from memoranda.services.move_names import destination_named, folder_named
 from memoranda.services.move_plan import Moves, folder_moves, note_moves, require_note_place
@@ -164,25 +162,11 @@ class MoveDrafting:
         try:
             return await self._store.read(lambda tx: find_note(tx, name, exact=True))
         except NoteNotFound:
-            path = await asyncio.to_thread(self._path_on_disk, name)
+            path = await asyncio.to_thread(path_on_disk, self._files, name)
             if path is None:
                 raise
         note = await asyncio.to_thread(self._indexing.load, path)
         return await self._indexing.bring_in(note, lambda _, ref, __: ref)
-
-    def _path_on_disk(self, name: str) -> NotePath | None:
-        address = parse_address(name)
-        if isinstance(address, ById):
-            return None
-        for candidate in (address.name, f"{address.name}.md"):
-            if candidate.lower().endswith(".md") and "\0" not in candidate:
-                try:
-                    path = self._files.note_path(candidate)
-                except OutsideProject:
-                    raise OutsideProject(address.name) from None  # as it was given
-                if is_note_path(path) and self._files.exists(path):
-                    return self._files.canonical(path)
-        return None
 
     async def _moving(self, moves: Moves) -> tuple[Moves, list[_Concerned]]:
         """The notes that move, and the moves without files that only look like notes."""

@@ -22,14 +22,12 @@ from memoranda.errors import (
     NameOfFolder,
     NoteNotFound,
     NotIndexed,
-    OutsideProject,
 )
 from memoranda.files.file_service import FileService
-from memoranda.files.scan import is_note_path
 from memoranda.history.store import HistoryStore
 from memoranda.markdown.diff import diff
 from memoranda.markdown.writer import new_note
-from memoranda.model.address import ByName, NotePath, name_and_section, parse_address
+from memoranda.model.address import NotePath, name_and_section
 from memoranda.model.edit import Edit
 from memoranda.model.history import NOBODY, Author
 from memoranda.model.note import IncomingRelation, NoteRef, ObservationItem
@@ -41,7 +39,7 @@ from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx
 from memoranda.services.changes import Changed, NoteChanges
 from memoranda.services.indexing import NoteIndexing
-from memoranda.services.lookup import find_note, near_names, similar_notes
+from memoranda.services.lookup import find_note, near_names, path_on_disk, similar_notes
 from memoranda.services.note_input import Gone
 from memoranda.services.note_target import target_named
 from memoranda.services.observations import observation_permalinks
@@ -269,25 +267,10 @@ class NoteService:
 
     async def _unknown(self, name: str) -> tuple[NoteRef, ReadNote] | None:
         """A note that the index does not know yet, named by its path."""
-        if (path := await asyncio.to_thread(self._path_on_disk, name)) is None:
+        if (path := await asyncio.to_thread(path_on_disk, self._files, name)) is None:
             return None
         note = await asyncio.to_thread(self._indexing.load, path)
         return await self._indexing.bring_in(note, _both)
-
-    def _path_on_disk(self, name: str) -> NotePath | None:
-        """The path of a file that the index does not know yet, when the name is literally its path."""
-        address = parse_address(name)
-        if not isinstance(address, ByName):
-            return None
-        for candidate in (address.name, f"{address.name}.md"):
-            if candidate.lower().endswith(".md") and "\x00" not in candidate:
-                try:
-                    path = self._files.note_path(candidate)
-                except OutsideProject:
-                    raise OutsideProject(address.name) from None  # as it was given
-                if is_note_path(path) and self._files.exists(path):
-                    return self._files.canonical(path)
-        return None
 
     def _view(
         self,
