@@ -49,6 +49,8 @@ __all__ = [
     "environment_variables",
     "find_project",
     "history_folder",
+    "http_token",
+    "http_token_file",
     "load_settings",
     "lock_folder",
     "log_file",
@@ -61,11 +63,15 @@ HISTORY_FOLDER = "history"
 SEARCH_LOG = "searches.jsonl"
 _DIR_VARIABLE = "BASIC_MEMORY_CONFIG_DIR"
 _KEY_VARIABLE = "BASIC_MEMORY_SEMANTIC_API_KEY"
+_TOKEN_VARIABLE = "BASIC_MEMORY_HTTP_TOKEN"  # the name of a variable  # noqa: S105
+_NO_SETTINGS = frozenset({_DIR_VARIABLE, _KEY_VARIABLE, _TOKEN_VARIABLE})
 _OPENAI_HOST = "api.openai.com"
 _JSON_HINTS = {
     "projects": 'Write for example {"main": {"path": "/home/me/notes"}}.',
     "search_languages": 'Write for example ["english", "german"].',
     "toolsets": 'Write for example ["notes", "admin"].',
+    "http_allowed_hosts": 'Write for example ["notes.example.org"].',
+    "http_allowed_origins": 'Write for example ["https://chat.example.org"].',
 }
 _MAX_PERMALINK_BYTES = 120  # it names a folder: far below the 255 bytes of a file name
 
@@ -125,6 +131,11 @@ def search_log_file(project: Project) -> Path:
     return config_dir() / project.permalink / SEARCH_LOG
 
 
+def http_token_file() -> Path:
+    """Where the token for clients over HTTP is unless a setting names another file; nothing is made."""
+    return config_dir() / "http-token"
+
+
 def model_caches() -> tuple[Path, ...]:
     """The folders in which downloaded embedding models may be; nothing is made. Ours is the first.
 
@@ -153,12 +164,21 @@ def endpoint_key(host: str) -> str:
     return key.strip()
 
 
+def http_token() -> str | None:
+    """The token that the environment sets for clients over HTTP; None: the variable is not there.
+
+    An empty one is "", so that somebody who means to set a token is not served without.
+    """
+    value = os.environ.get(_TOKEN_VARIABLE)
+    return None if value is None else value.strip()
+
+
 def environment_variables() -> tuple[str, ...]:
-    """The names of all variables with our prefix but those of the folder and the key, known ones or not."""
+    """The names of all variables with our prefix but those of the folder and the secrets, known ones or not."""
     prefix = _DIR_VARIABLE.removesuffix("CONFIG_DIR")
     names = (name for name in os.environ if name.upper().startswith(prefix))
     return tuple(
-        sorted(name for name in names if name.upper() not in {_DIR_VARIABLE, _KEY_VARIABLE})
+        sorted(name for name in names if name.upper() not in _NO_SETTINGS)
     )
 
 

@@ -83,6 +83,16 @@ class Settings(BaseSettings):
         log_level: the least that is logged: TRACE, DEBUG, INFO, SUCCESS, WARNING, ERROR or CRITICAL.
         projects_root: the folder below which assistants over HTTP may make projects; without it they
             may not.
+        http_host: the address that `memoranda serve` listens at; any but this machine's own needs a token.
+        http_port: its port; 0 is any free one.
+        http_path: the path of the MCP endpoint.
+        http_token_file: a file with the token that clients must send, readable by its owner alone; not given:
+            `http-token` in the configuration folder, if it is there.
+        http_allowed_hosts: further names that the server is reached by, as behind a reverse proxy.
+        http_allowed_origins: web pages, such as "https://chat.example.org", whose scripts may call the server.
+        http_requests_per_second: how many requests a client may send, in bursts of ten seconds' worth; 0 is no limit.
+        http_call_seconds: how long a call may take.
+        http_max_sessions: how many sessions may be open at once.
 
     Source: spec 9.1.
     """
@@ -120,6 +130,15 @@ class Settings(BaseSettings):
     read_only: bool = False
     log_level: str = "INFO"
     projects_root: str | None = None
+    http_host: str = Field(default="127.0.0.1", min_length=1)
+    http_port: int = Field(default=8765, ge=0, le=65_535)
+    http_path: str = "/mcp"
+    http_token_file: str | None = None
+    http_allowed_hosts: list[str] = Field(default_factory=list)
+    http_allowed_origins: list[str] = Field(default_factory=list)
+    http_requests_per_second: float = Field(default=50, ge=0, le=100_000)
+    http_call_seconds: float = Field(default=60, ge=1, le=3600)
+    http_max_sessions: int = Field(default=100, ge=1, le=10_000)
 
     @classmethod
     def settings_customise_sources(

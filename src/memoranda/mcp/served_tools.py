@@ -7,7 +7,7 @@ callable when only reading is allowed, so that a client with an older list is to
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from fastmcp import FastMCP
@@ -25,7 +25,7 @@ from mcp_types import (
 )
 from pydantic import BaseModel, PrivateAttr
 
-from memoranda.errors import InvalidArgument
+from memoranda.errors import InvalidArgument, MemorandaError
 from memoranda.mcp.declarations import Declaration
 from memoranda.mcp.dispatch import Reply, call, error_reply, wants_json
 from memoranda.mcp.other_names import TOOLS_MEANT
@@ -76,8 +76,12 @@ class _Offer(Middleware):
         asked = context.message
         if (tool := self._tools.get(asked.name)) is not None:
             return await tool.run(asked.arguments or {})
-        error = _no_such_tool(asked.name, self._tools.keys())
-        return _Result(error_reply(error, as_json=wants_json(asked.arguments or {})))
+        return failed(_no_such_tool(asked.name, self._tools.keys()), asked.arguments or {})
+
+
+def failed(error: MemorandaError, arguments: Mapping[str, Any]) -> ToolResult:
+    """An error as the result of a call with these arguments."""
+    return _Result(error_reply(error, as_json=wants_json(arguments)))
 
 
 def _no_such_tool(name: str, served: Collection[str]) -> InvalidArgument:

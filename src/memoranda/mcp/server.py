@@ -19,7 +19,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -50,11 +50,21 @@ _CLOSING_PATIENCE_S = 1.5
 
 
 def build_server(
-    session: Session, *, name: str = "Memoranda", toolsets: Collection[str] = USUAL_TOOLSETS
+    session: Session,
+    *,
+    name: str = "Memoranda",
+    toolsets: Collection[str] = USUAL_TOOLSETS,
+    middleware: Sequence[Middleware] = (),
 ) -> FastMCP:
     """A server over a session; entering its lifespan (by any transport) owns the session.
 
     It offers the core and these toolsets; of a session that only reads, the tools that read.
+
+    Args:
+        session: what tools, resources and prompts ask.
+        name: what clients are told.
+        toolsets: see above.
+        middleware: what a transport puts around every request, outermost first.
     """
 
     @contextlib.asynccontextmanager
@@ -70,7 +80,7 @@ def build_server(
         instructions(writes=not session.is_read_only, undoes=Toolset.NOTES in toolsets),
         version=version("memoranda"),
         lifespan=lifespan,
-        middleware=[_Starter(session)],
+        middleware=[*middleware, _Starter(session)],
         dereference_schemas=False,
     )
     add_tools(server, session, toolsets)
@@ -90,7 +100,7 @@ def run_stdio() -> None:
     wires = os.dup(0), os.dup(1)  # the transport points 0 and 1 elsewhere
     _guard_stdout()
     _mend_stdin()
-    _quiet_fastmcp()
+    quiet_fastmcp()
     try:
         asyncio.run(_serve(*wires))
     except* (BrokenPipeError, ConnectionResetError):
@@ -102,7 +112,7 @@ def run_stdio() -> None:
 
 async def _serve(given: int, output: int) -> None:
     offer = _offer()
-    session = Session(_open_container, SystemClock(), read_only=offer.read_only)
+    session = Session(open_container, SystemClock(), read_only=offer.read_only)
     server = build_server(session, name=offer.name, toolsets=offer.toolsets)
     loop = asyncio.get_running_loop()
     ending: list[asyncio.Task[None]] = []
@@ -194,7 +204,13 @@ def _log(level: str, message: str) -> None:
     logger.log(level, "{}", message)
 
 
-async def _open_container() -> Container:
+async def open_container() -> Container:
+    """The container of this process, from its settings; sets up the log.
+
+    Raises:
+        ConfigProblem: they cannot be used; it is logged.
+    """
+
     def load() -> tuple[type[Container], Any]:
         from memoranda.config import load_settings, log_file
         from memoranda.container import Container
@@ -232,7 +248,7 @@ def _mend_stdin() -> None:
     sys.stdin = io.TextIOWrapper(MendedLines(os.fdopen(wire, "rb", closefd=False)), "utf-8")
 
 
-def _quiet_fastmcp() -> None:
+def quiet_fastmcp() -> None:
     """FastMCP's own log goes the way of every other library's: to standard error or the log file."""
     for name in ("fastmcp", "FastMCP"):
         logger = logging.getLogger(name)

@@ -34,6 +34,7 @@ class Session:
 
     Attributes:
         is_read_only: whether this process never writes, whatever the settings say.
+        is_remote: whether its clients come over HTTP, so that the folders of the machine are not theirs.
     """
 
     def __init__(
@@ -43,8 +44,10 @@ class Session:
         *,
         patience_s: float = OPENING_PATIENCE_S,
         read_only: bool = False,
+        is_remote: bool = False,
     ) -> None:
         self.is_read_only = read_only
+        self.is_remote = is_remote
         self._open_container = open_container
         self._clock = clock
         self._patience_s = patience_s

@@ -1,0 +1,80 @@
+"""What was answered lately, for a client that lost its connection and asks for the rest.
+
+Every message that goes to a client over a stream gets a number. A client that comes back with the last
+number it has seen is sent what followed on that stream. Only so much is kept as `most_bytes` allows,
+the oldest goes first, and nothing is written to disk.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
+from mcp_types import JSONRPCMessage
+from pydantic import BaseModel
+
+_EVENT_BYTES: Final = 200
+"""What an event takes beside the text in it, about."""
+
+
+class Replay(EventStore):
+    """Events of all sessions in the order they came; FastMCP keeps their streams apart by session."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._events: OrderedDict[int, tuple[StreamId, JSONRPCMessage | None, int]] = OrderedDict()
+        self._bytes = 0
+        self._last = 0
+
+    async def store_event(self, stream_id: StreamId, message: JSONRPCMessage | None) -> EventId:
+        """Keep a message; None opens a stream."""
+        self._last += 1
+        size = _EVENT_BYTES + _text_size(message)
+        self._events[self._last] = (stream_id, message, size)
+        self._bytes += size
+        while self._bytes > self._most_bytes:
+            _, (_, _, gone) = self._events.popitem(last=False)
+            self._bytes -= gone
+        return str(self._last)
+
+    async def replay_events_after(
+        self, last_event_id: EventId, send_callback: EventCallback
+    ) -> StreamId | None:
+        """Send what came after an event on its stream.
+
+        Returns:
+            The stream; None when the event is not known, or not any more.
+        """
+        number = int(last_event_id) if last_event_id.isascii() and last_event_id.isdigit() else 0
+        seen = self._events.get(number) if len(last_event_id) < 20 else None
+        if seen is None:
+            return None
+        stream = seen[0]
+        later = [
+            EventMessage(message, str(each))
+            for each, (of, message, _) in self._events.items()
+            if each > number and of == stream and message is not None
+        ]
+        for event in later:
+            await send_callback(event)
+        return stream
+
+
+def _text_size(value: object) -> int:
+    """About how many bytes the texts of a message take."""
+    todo, size = [value], 0
+    while todo:
+        each = todo.pop()
+        if isinstance(each, str):
+            size += len(each)
+        elif isinstance(each, dict):
+            todo += each.keys()
+            todo += each.values()
+        elif isinstance(each, list | tuple):
+            todo += each
+        elif isinstance(each, BaseModel):
+            todo += each.__dict__.values()
+        else:
+            size += 8
+    return size
