@@ -100,7 +100,7 @@ def _refused(error: OSError, host: str, port: int) -> InvalidArgument:
             return InvalidArgument(
                 "port",
                 f"Another program listens at {where}",
-                hint="If it is another `memoranda serve`, use that one; else choose another --port.",
+                hint="If it is another server of Memoranda, use that one; else choose another --port.",
             )
         case errno.EACCES if port < _LOWEST_FREE:
             return InvalidArgument(

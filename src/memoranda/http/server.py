@@ -73,6 +73,29 @@ def serve(asked: Asked, *, token_file: str | None, ready: Callable[[Serving], No
         ConfigProblem: settings or token cannot be used.
         InvalidArgument: what is asked for cannot be had; nothing was started.
     """
+    settings, planned, sockets = _prepared(asked, token_file)
+    try:
+        configure_logging(settings.log_level, log_file())
+        _hush()
+        asyncio.run(_serve(settings, planned, sockets, ready))
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def check(asked: Asked, *, token_file: str | None = None) -> None:
+    """Find what `serve` would find wrong, without serving.
+
+    Raises:
+        ConfigProblem, InvalidArgument: see `serve`.
+    """
+    for each in _prepared(asked, token_file)[2]:
+        each.close()
+
+
+def _prepared(
+    asked: Asked, token_file: str | None
+) -> tuple[Settings, ServePlan, tuple[socket.socket, ...]]:
     settings = load_settings()
     at = addresses(asked.host or settings.http_host)
     planned = plan(
@@ -81,14 +104,7 @@ def serve(asked: Asked, *, token_file: str | None, ready: Callable[[Serving], No
         token=configured_token(token_file or settings.http_token_file),
         is_open=not all(address.is_loopback for address in at),
     )
-    sockets = listen(at, planned.port)
-    try:
-        configure_logging(settings.log_level, log_file())
-        _hush()
-        asyncio.run(_serve(settings, planned, sockets, ready))
-    finally:
-        for each in sockets:
-            each.close()
+    return settings, planned, listen(at, planned.port)
 
 
 async def _serve(

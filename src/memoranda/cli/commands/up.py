@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memoranda.cli.commands.serve import HostOption, PortOption, serve
 from memoranda.cli.options import FolderArgument, JsonOption
 
 if TYPE_CHECKING:
@@ -62,12 +63,17 @@ def up(
         str,
         typer.Option("--entry", metavar="NAME", help="What clients shall call the server."),
     ] = "memoranda",
+    serving: Annotated[
+        bool, typer.Option("--serve", help="Then serve over HTTP until Ctrl-C, as `serve` does.")
+    ] = False,
+    host: HostOption = None,
+    port: PortOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Index a folder of notes and say how to connect an assistant.
 
     Adds the folder as a project if it is new, indexes it, prints what was found, a sample search
-    and what to paste into a client. Run again, it brings the index up to date. No note is changed.
+    and how to connect a client. Run again, it brings the index up to date. No note is changed.
     """
     from memoranda.cli.command_line import needed_environment
     from memoranda.cli.connect import server_command
@@ -81,6 +87,14 @@ def up(
     if name is not None and not name.strip():
         raise typer.BadParameter("give the project a name", param_hint="--name")
     folder = absolute_folder(path)
+    if serving:
+        from memoranda.http.plan import Asked
+        from memoranda.http.server import check
+
+        check(Asked(host=host, port=port))  # before the notes are indexed, which may take a while
+    elif host is not None or port is not None:
+        option = "--port" if host is None else "--host"
+        raise typer.BadParameter("it needs --serve", param_hint=option)
 
     async def work(container: Container) -> _Done:
         return await _up(container, folder, name)
@@ -93,7 +107,11 @@ def up(
         for note in done.notes:
             write_note(f"note: {note}")
         write_text(_text(done, connection))
-    return FAILED if nothing_read(done.report) else 0
+    if nothing_read(done.report):
+        return FAILED
+    if serving:
+        serve(host=host, port=port, as_json=as_json)
+    return 0
 
 
 async def _up(container: Container, folder: Path, name: str | None) -> _Done:
