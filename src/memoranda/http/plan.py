@@ -113,7 +113,7 @@ def plan(settings: Settings, asked: Asked, *, token: str | None, is_open: bool) 
         path=_path(asked.path or settings.http_path),
         token=token,
         is_open=is_open,
-        hosts=frozenset(map(_name, [*settings.http_allowed_hosts, *asked.hosts])),
+        hosts=frozenset(map(_name, [*settings.http_allowed_hosts, *asked.hosts, *_own(host)])),
         origins=frozenset(map(_origin, [*settings.http_allowed_origins, *asked.origins])),
         is_read_only=asked.is_read_only or settings.read_only,
         limits=Limits(
@@ -137,6 +137,12 @@ def _path(text: str) -> str:
     if path == HEALTH:
         raise InvalidArgument("path", f"{HEALTH} says whether the server lives", hint="Use /mcp.")
     return path
+
+
+def _own(host: str) -> list[str]:
+    """The name the server was told to listen at, if it is one."""
+    named = parse_host(host)
+    return [] if named is None or named.port is not None else [host]
 
 
 def _name(text: str) -> str:

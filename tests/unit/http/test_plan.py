@@ -22,7 +22,7 @@ def planned(
 def test_only_this_machine_reaches_it_unless_said_otherwise() -> None:
     usual = planned()
     assert (usual.host, usual.port, usual.path, usual.is_open) == ("127.0.0.1", 8765, "/mcp", False)
-    assert (usual.hosts, usual.origins, usual.is_read_only) == (frozenset(), frozenset(), False)
+    assert (usual.hosts, usual.origins, usual.is_read_only) == ({"127.0.0.1"}, frozenset(), False)
 
 
 def test_the_command_line_comes_before_the_settings_and_adds_to_their_lists() -> None:
@@ -35,8 +35,13 @@ def test_the_command_line_comes_before_the_settings_and_adds_to_their_lists() ->
         http_allowed_origins=["http://a.example:81"],
     )
     assert (made.host, made.port, made.path, made.is_read_only) == ("::1", 0, "/notes", True)
-    assert made.hosts == {"a.example", "b.example"}
+    assert made.hosts == {"a.example", "b.example"}  # an address in figures is known without
     assert made.origins == {Origin("http", "a.example", 81), Origin("https", "b.example", 443)}
+
+
+def test_a_server_is_known_by_the_name_it_listens_at() -> None:
+    made = planned(Asked(host="Notes.Local"), token=TOKEN, is_open=True)
+    assert made.hosts == {"notes.local"}
 
 
 def test_what_only_reads_by_its_settings_only_reads() -> None:
