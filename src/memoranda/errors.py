@@ -198,7 +198,13 @@ class NoteNotFound(MemorandaError):
     code = "NOTE_NOT_FOUND"
 
     def __init__(
-        self, name: str, near: Sequence[str] = (), *, lost: str = "", is_title: bool = False
+        self,
+        name: str,
+        near: Sequence[str] = (),
+        *,
+        lost: str = "",
+        departed: str = "",
+        is_title: bool = False,
     ) -> None:
         """Say that there is none.
 
@@ -206,6 +212,7 @@ class NoteNotFound(MemorandaError):
             name: as it was given.
             near: see the class.
             lost: path of a note that the index knows by that name, and that has no file now.
+            departed: a sentence on what became of the notes that were there.
             is_title: the notes in `near` have that title, file name or alias. What changes notes takes none.
         """
         hint = f"Near: {', '.join(near)}." if near else "Find it with search_notes."
@@ -215,6 +222,9 @@ class NoteNotFound(MemorandaError):
             hint = f"Give the permalink instead: {' or '.join(near)}."
         elif lost:
             message = f"The index knows {name!r}, but its file {lost} is not there now"
+        elif departed:
+            message = f"Nothing is at {name!r} any more"
+            hint = f"{departed} {hint}"
         super().__init__(message, hint=hint)
         self.name, self.near = name, tuple(near)
 

@@ -26,7 +26,7 @@ def rows(text: str) -> list[list[str]]:
 
 def test_a_folder_is_a_table_of_folders_and_notes(ready: Cli) -> None:
     head, folder, *notes = rows(ready("ls").out)
-    assert head == ["NAME", "TITLE", "CHANGED", "SIZE"]
+    assert head == ["NAME", "TITLE", "UPDATED", "SIZE"]
     assert folder == ["garden/", "2 notes"]
     assert [row[0] for row in notes] == ["broken header.md", "Garden diary.md"]
     assert rows(ready("ls", "garden").out)[1][:2] == ["Compost.md", "Compost"]
@@ -48,6 +48,18 @@ def test_a_long_list_says_how_to_go_on(ready: Cli) -> None:
 def test_a_folder_of_the_machine_is_one_of_the_project(ready: Cli, notes: Path) -> None:
     assert ready("ls", notes / "garden").out == ready("ls", "garden").out
     assert ready("ls", notes).out == ready("ls").out
+
+
+def test_the_date_of_a_header_and_the_time_of_a_file_have_two_names(
+    ready: Cli, notes: Path
+) -> None:
+    dated = notes / "dated" / "n.md"
+    dated.parent.mkdir()
+    dated.write_text("---\nmodified: 2020-02-02T10:00:00\n---\n")
+    os.utime(dated, (1_000_000_000, 1_000_000_000))
+    listed, recent = rows(ready("ls", "dated").out), rows(ready("recent", "2001-01-01").out)
+    assert dict(zip(*listed, strict=True))["UPDATED"].startswith("2020-02-02")
+    assert dict(zip(recent[0], recent[-1], strict=True))["CHANGED"].startswith("2001-09-09")
 
 
 def test_recent_takes_a_time_of_several_words_and_types(ready: Cli, notes: Path) -> None:

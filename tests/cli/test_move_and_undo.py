@@ -118,6 +118,7 @@ def test_all_of_a_client_is_taken_back_only_where_it_was_asked_or_said(
     for which in ([], ["--client", "memoranda"], ["--since", "1h"]):
         refused = edited("undo", *which)
         assert (refused.code, "nobody can be asked here" in refused.err) == (2, True)
+        assert ("give ID or --yes" in refused.err) == (which == [])
     done = edited("undo", "--since", "1h", "--path", "garden", "--yes", "--json").json
     assert [change["id"] for change in done["changes"]] == [2, 1]
     assert not (notes / "Garden diary.md").exists()

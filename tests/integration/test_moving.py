@@ -311,6 +311,25 @@ def test_what_cannot_be_moved_is_refused_and_nothing_changes(
     assert not here.history.changes(limit=10)
 
 
+def test_what_is_not_there_any_more_is_said_to_have_gone(here: World) -> None:
+    here.write({"a/n.md": "n\n", "b/m.md": "m\n", "c/o.md": "o\n"})
+    first = here.move("a/", "d", by=Author("claude")).change_id
+    second = here.move("b/m.md", "c/").change_id
+    for name in ("a", "a/", "a/n", "a/n.md"):
+        with pytest.raises(NoteNotFound, match="any more") as caught:
+            here.move(name, "x")
+        assert f"Change {first} (by claude) moved a/n.md to d/n.md. " in caught.value.hint
+    (here.root / "b").mkdir(exist_ok=True)
+    with pytest.raises(InvalidArgument, match="empty folder") as emptied:
+        here.move("b", "x")
+    assert emptied.value.hint == f"Change {second} (by a tool) moved b/m.md to c/m.md."
+    here.move("d/n.md", "a/n.md")
+    (here.root / "a/n.md").unlink()
+    here.run_sync()
+    with pytest.raises(NoteNotFound, match=r"There is no note 'a/n\.md'"):
+        here.move("a/n.md", "x")
+
+
 def test_a_note_goes_before_a_folder_of_its_name_unless_a_slash_says_folder(here: World) -> None:
     here.write({"a.md": "note\n", "a/n.md": "n\n"})
     assert here.move("a", "b").source == "a.md"

@@ -189,7 +189,66 @@ async def test_a_file_that_is_gone_is_in_the_way_of_taking_an_edit_back(world: U
     later = await world.delete("a.md", CURSOR)
     refused = await conflict(world, change)
     assert refused.changes == (later,)
-    assert "gone" in refused.reason
+    assert refused.reason.startswith(f"change {later} (by cursor) deleted it (found")
+    edited = await world.append("latin.md", "fourth\n")
+    (world.root / "latin.md").unlink()
+    by_hand = await conflict(world, edited)
+    assert by_hand.reason.startswith("the file is gone (found")
+    assert by_hand.hint.endswith("moved or deleted it: put the file back there first.")
+
+
+async def test_what_is_to_be_taken_back_first_can_be(world: UndoWorld) -> None:
+    before = world.files()
+    edited = await world.replace("a.md", "two", "2")
+    moved = await world.move("a.md", "plans/a.md", CURSOR)
+    again = await world.append("plans/a.md", "five\n", CURSOR)
+    deleted = await world.delete("plans/a.md", CURSOR)
+    refused = await conflict(world, edited)
+    assert refused.message.startswith(
+        f"a.md cannot be put back: change {deleted} (by cursor) deleted it at plans/a.md (found"
+    )
+    (move,) = (one for one in world.index.history.batch(moved) if one.moved_from == "a.md")
+    assert refused.changes == (deleted, again, move.change_id)
+    assert f"Take back change {deleted} (by cursor) first, then" in refused.hint
+    for change in refused.changes:
+        await world.undo(change)
+    await world.undo(edited)
+    assert world.files() == before
+
+
+async def test_a_refused_undo_says_what_else_is_in_the_way(world: UndoWorld) -> None:
+    for number in range(8):
+        world.index.write(f"many/{number}.md", f"{number}\n")
+    await world.index.sync.full_sync()
+    moved = await world.move("many/", "more")
+    ids = [await world.replace(f"more/{number}.md", f"{number}", "mine") for number in range(8)]
+    for number in range(7):
+        await world.replace(f"more/{number}.md", "mine", "theirs", CURSOR)
+    assert "either" not in (await conflict(world, ids[0])).hint
+    with pytest.raises(UndoConflict) as refused:
+        await world.service.undo(client="claude")
+    assert refused.value.path == "more/6.md"
+    assert refused.value.hint.endswith(
+        "first. 6 more files cannot be put back either: "
+        "more/0.md, more/1.md, more/2.md, more/3.md, more/4.md and 1 more."
+    )
+    await world.service.undo(client="cursor")
+    await world.put("many/3.md", "taken\n", CURSOR)
+    await world.put("many/4.md", "taken\n", CURSOR)
+    hint = (await conflict(world, moved)).hint
+    assert hint.endswith("1 more file cannot be put back either: more/3.md.")
+
+
+async def test_older_changes_of_a_file_in_the_way_are_no_other_files(world: UndoWorld) -> None:
+    for text in ("2", "zwei"):
+        await world.replace("a.md", "two" if text == "2" else "2", text)
+    await world.move("a.md", "m.md")
+    await world.replace("m.md", "zwei", "deux")
+    await world.replace("m.md", "deux", "due", CURSOR)
+    with pytest.raises(UndoConflict) as refused:
+        await world.service.undo(client="claude")
+    assert refused.value.path == "m.md"
+    assert "either" not in refused.value.hint
 
 
 async def test_an_older_version_that_came_back_holds_nothing_of_a_change(world: UndoWorld) -> None:
@@ -463,7 +522,7 @@ async def test_a_note_is_followed_through_a_move_that_another_took_back(world: U
     await world.delete("a.md", CURSOR)
     await world.put("a.md", f"zero\n{text}five\n", CURSOR)
     files = world.files()
-    with pytest.raises(UndoConflict, match="gone"):
+    with pytest.raises(UndoConflict, match=r"change \d+ \(by cursor\) deleted it"):
         await world.service.undo(client="claude")
     assert world.files() == files
 
@@ -472,14 +531,14 @@ async def test_an_edit_is_not_taken_back_in_another_note(world: UndoWorld) -> No
     text = world.file("a.md").decode()
     edited = await world.append("a.md", "five\n")
     moved = await world.move("latin.md", "l.md")
-    await world.delete("a.md", CURSOR)
+    deleted = await world.delete("a.md", CURSOR)
     await world.put("a.md", f"zero\n{text}five\n", CURSOR)
-    await world.delete("l.md", CURSOR)
+    other = await world.delete("l.md", CURSOR)
     await world.put("l.md", "another\n", CURSOR)
-    assert "gone" in (await conflict(world, edited)).reason
-    assert "gone" in (await conflict(world, moved)).reason
+    assert f"change {deleted} (by cursor) deleted it" in (await conflict(world, edited)).reason
+    assert f"change {other} (by cursor) deleted it" in (await conflict(world, moved)).reason
     await world.move("a.md", "b.md", CURSOR)
-    assert "gone" in (await conflict(world, edited)).reason
+    assert f"change {deleted} (by cursor) deleted it" in (await conflict(world, edited)).reason
 
 
 async def test_a_note_that_was_made_again_by_another_stays(world: UndoWorld) -> None:

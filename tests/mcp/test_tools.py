@@ -341,6 +341,24 @@ async def test_find_text_without_its_operation_is_refused(caller: Caller) -> Non
         assert error["code"] == "INVALID_ARGUMENT"
 
 
+@pytest.mark.parametrize("name", ["find_text", "old_string"])
+async def test_an_empty_text_to_find_adds_nothing(caller: Caller, name: str) -> None:
+    await caller.text("write_note", title="N", content="a")
+    before = (await caller.data("read_note", path="n"))["checksum"]
+    for operation in ({}, {"operation": "find_replace"}):
+        error = await caller.error(
+            "edit_note", path="n", content_updates="b", **operation, **{name: ""}
+        )
+        assert (error["code"], error["parameter"]) == ("INVALID_ARGUMENT", "find_text")
+    assert (await caller.data("read_note", path="n"))["checksum"] == before
+    for arguments in (
+        {"content_updates": "c", "operation": "append"},
+        {"content_updates": "", "metadata": {"a": 1}},
+        {"metadata": {"a": 2}},
+    ):
+        await caller.text("edit_note", path="n", **arguments, **{name: ""})
+
+
 @pytest.mark.spec("6.2.7")
 async def test_list_directory_shows_folders_and_files(caller: Caller) -> None:
     await caller.text("write_note", title="Top", content="x")

@@ -17,9 +17,9 @@ _LARGE_BYTES = 1_000_000
 _LEVEL_LARGE = 1
 
 _UNUSED = """
-  DELETE FROM content WHERE checksum = ?1
-  AND NOT EXISTS (SELECT 1 FROM change WHERE before = ?1)
-  AND NOT EXISTS (SELECT 1 FROM change WHERE after = ?1)
+  DELETE FROM content WHERE checksum = :checksum
+  AND NOT EXISTS (SELECT 1 FROM change WHERE before = :checksum)
+  AND NOT EXISTS (SELECT 1 FROM change WHERE after = :checksum)
 """
 
 
@@ -91,7 +91,7 @@ def get(conn: sqlite3.Connection, checksum: bytes) -> Packed | None:
 def drop_unused(conn: sqlite3.Connection, checksums: Iterable[bytes | None]) -> None:
     """Delete those of the contents that no change has any more."""
     for checksum in {each for each in checksums if each is not None}:
-        conn.execute(_UNUSED, (checksum,))
+        conn.execute(_UNUSED, {"checksum": checksum})
 
 
 def _inflated(content: Packed) -> bytes:

@@ -46,7 +46,7 @@ def edits_of(values: dict[str, Any]) -> list[Edit]:
     edits: list[Edit] = []
     if values["content_updates"] is not None:
         edits.append(_edit_of_text(values, values["content_updates"]))
-    elif not metadata or any(values[name] is not None for name in _OF_TEXT):
+    elif not metadata or any(values[name] for name in _OF_TEXT):
         raise InvalidArgument(
             "content_updates",
             "content_updates is missing",
@@ -59,6 +59,15 @@ def edits_of(values: dict[str, Any]) -> list[Edit]:
 
 def _edit_of_text(values: dict[str, Any], text: str) -> Edit:
     operation, find, section = values["operation"], values["find_text"], values["section"]
+    if find == "":
+        if operation is None and text:  # to add the text is not what was meant
+            raise InvalidArgument(
+                "find_text",
+                "find_text is empty, so there is nothing to look for",
+                hint="Give the exact text that content_updates replaces; to add text give operation "
+                "append or prepend instead.",
+            )
+        find = None
     if operation is None:
         operation = "append" if find is None else "find_replace"
     place = PLACES.get(operation)

@@ -22,6 +22,7 @@ from memoranda.model.sync import KnownFile
 from memoranda.ports import FullTextIndex
 from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.store import Store, Tx
+from memoranda.repositories.vector_renewal import VectorRenewal
 from memoranda.services.entity import apply
 from memoranda.services.indexing import NoteIndexing
 from memoranda.services.note_input import Gone, NoteInput
@@ -57,6 +58,7 @@ async def index_changes(
         indexing = NoteIndexing(store, files, fulltext)
         for note in late:
             await indexing.bring_in(note, lambda _tx, _ref, _note: None)
+        await store.write(partial(_renew_vectors, paths={each.note.state.path for each in notes}))
     except MemorandaError as error:
         raise NotIndexed(_named(changes), error.message) from error
     except Exception as error:
@@ -111,6 +113,11 @@ def _index(
     ]
     apply(tx, fulltext, inputs, deleted=deleted)
     return late
+
+
+def _renew_vectors(tx: Tx, *, paths: set[NotePath]) -> None:
+    """Most texts are what they were: the notes are found by their meaning without being embedded again."""
+    VectorRenewal(tx).renew({row.entity_id for row in EntityRepository(tx).known_at(paths)})
 
 
 def _input(moved: _Moved, rows: Mapping[NotePath, KnownFile]) -> NoteInput:

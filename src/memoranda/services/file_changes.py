@@ -76,6 +76,11 @@ class FileChanges:
         self._prepare = prepare
         self._is_tidy = is_tidy
 
+    @property
+    def history(self) -> HistoryStore:
+        """Where it is remembered."""
+        return self._history
+
     def apply(self, changes: Sequence[PlannedChange], by: Author) -> AppliedChanges:
         """Carry out changes: first deletions, then moves, then new bytes.
 

@@ -19,6 +19,7 @@ from memoranda.errors import (
 )
 from memoranda.files.file_service import FileService, checksum
 from memoranda.files.ignore_files import ignoring_rule
+from memoranda.history.store import HistoryStore
 from memoranda.markdown.file_links import file_links, named_files
 from memoranda.markdown.html_links import html_links
 from memoranda.markdown.relations import is_attachment
@@ -35,6 +36,7 @@ from memoranda.repositories.texts import TextRepository
 from memoranda.services.indexing import NoteIndexing
 from memoranda.services.listing import folders_of, near_folders
 from memoranda.services.lookup import find_note, path_on_disk
+from memoranda.services.move_departed import departure_text
 from memoranda.services.move_files import Files, leads_out, new_file_target
 from memoranda.services.move_names import destination_named, folder_named
 from memoranda.services.move_plan import Moves, folder_moves, note_moves, require_note_place
@@ -90,9 +92,12 @@ class _BehindError(Exception):
 class MoveDrafting:
     """Works out moves in one project."""
 
-    def __init__(self, store: Store, files: FileService, fulltext: FullTextIndex) -> None:
+    def __init__(
+        self, store: Store, files: FileService, fulltext: FullTextIndex, history: HistoryStore
+    ) -> None:
         self._store = store
         self._files = files
+        self._history = history
         self._fulltext = fulltext
         self._indexing = NoteIndexing(store, files, fulltext)
 
@@ -139,7 +144,12 @@ class MoveDrafting:
             return await asyncio.to_thread(note_moves, self._files, note.file_path, to)
         if folder is None:
             raise await self._nothing_named(source, unknown)
-        return await asyncio.to_thread(folder_moves, self._files, folder, to)
+        try:
+            return await asyncio.to_thread(folder_moves, self._files, folder, to)
+        except InvalidArgument as error:
+            if not error.hint:  # nothing is in it
+                error.hint = await asyncio.to_thread(departure_text, self._history, folder)
+            raise
 
     async def _nothing_named(self, source: str, unknown: NoteNotFound | None) -> MemorandaError:
         """Why neither a note nor a folder was named, and which folders may be meant."""
@@ -150,6 +160,8 @@ class MoveDrafting:
                 f"{source!r} is a pattern, and one note or one folder is moved at a time",
                 hint="Name the folder: it is moved with everything in it.",
             )
+        if departed := await asyncio.to_thread(departure_text, self._history, name):
+            return NoteNotFound(name, departed=departed)
         near = await self._store.read(lambda tx: _near_folders(tx, name))
         if unknown is None:
             return FolderNotFound(name, near)

@@ -54,7 +54,7 @@ class MoveService:
         self._fulltext = fulltext
         self._changes = changes
         self._threads = threads
-        self._drafting = MoveDrafting(store, files, fulltext)
+        self._drafting = MoveDrafting(store, files, fulltext, changes.history)
         self._turn = asyncio.Lock()  # two at once would only disturb each other
 
     async def move(

@@ -247,15 +247,27 @@ class _Records:
         self._history = history
         self._chosen = {change.change_id for change in chosen}
         self._oldest = min(self._chosen)
-        self._known: dict[str, list[RecordedChange]] = {}
         self._all: dict[str, list[RecordedChange]] = {}
 
     def content(self, change: RecordedChange, digest: str) -> bytes:
         return content(self._history, change, digest)
 
     def later(self, path: str, change_id: int) -> Sequence[RecordedChange]:
-        self._look_up(path)
-        return _after(self._known[path], change_id)
+        found: dict[int, RecordedChange] = {}
+        followed: set[int] = set()
+        waiting = [(path, change_id)]
+        while waiting:
+            place, after = waiting.pop()
+            self._look_up(place)
+            for each in self._all[place]:
+                if each.change_id <= after:
+                    continue
+                if self._stays(each):
+                    found[each.change_id] = each
+                if each.moved_from == place and each.change_id not in followed:
+                    followed.add(each.change_id)
+                    waiting.append((str(each.path), each.change_id))
+        return [found[number] for number in sorted(found)]
 
     def was_older(self, change: RecordedChange, digest: str) -> bool:
         older = changes_of(
@@ -296,7 +308,7 @@ class _Records:
         return last
 
     def _look_up(self, path: str) -> None:
-        if path in self._known:
+        if path in self._all:
             return
         found: list[RecordedChange] = []
         for change in all_changes(self._history, paths=(NotePath(path),)):
@@ -306,7 +318,6 @@ class _Records:
                 found.append(change)
         # of one call what leaves the place comes first
         self._all[path] = sorted(found, key=lambda one: (one.batch, is_arrival(one, path)))
-        self._known[path] = [one for one in found[::-1] if one.change_id not in self._chosen]
 
 
 def _after(changes: Sequence[RecordedChange], change_id: int) -> Sequence[RecordedChange]:

@@ -102,8 +102,10 @@ def test_only_the_content_that_is_needed_is_asked_for() -> None:
 
 def test_a_refusal_needs_no_content_that_is_lost() -> None:
     reversal = Reversal(Disk({"a.md": b"other\n"}), Records())
+    reversal.take_back([recorded("a.md", None, b"new\n")])
+    reversal.take_back([recorded("b.md", None, b"new\n"), recorded("c.md", b"gone\n", None)])
     with pytest.raises(UndoConflict) as refused:
-        reversal.take_back([recorded("a.md", None, b"new\n")])
+        reversal.require_complete()
     assert refused.value.diff == ""
 
 
@@ -114,6 +116,7 @@ def test_many_places_are_named_in_short() -> None:
         mine[number], theirs[number] = b"mine\n", b"%d theirs\n" % number
     old, new, now = (b"".join(side) for side in (mine, base, theirs))
     reversal = Reversal(Disk({"a.md": now}), Records(old, new))
+    reversal.take_back([recorded("a.md", old, new)])
     with pytest.raises(UndoConflict) as refused:
-        reversal.take_back([recorded("a.md", old, new)])
+        reversal.require_complete()
     assert "lines 1, 5, 9, 13, 17 and 5 more places of it were changed" in refused.value.reason

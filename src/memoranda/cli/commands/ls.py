@@ -35,7 +35,10 @@ def ls(
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the folders and notes of a folder."""
+    """List the folders and notes of a folder.
+
+    UPDATED is the date in a note's header, and where it has none, that of its file.
+    """
     from memoranda.cli.freshness import WHOLE
     from memoranda.cli.notes import local_name, notes_of
     from memoranda.cli.output import write_json
@@ -69,7 +72,7 @@ def _print(listing: DirectoryListing) -> None:
     columns = (
         Column("NAME", "bold", Cut.START),
         Column("TITLE", "", Cut.END, spare=1),
-        Column("CHANGED", "dim", spare=3),
+        Column("UPDATED", "dim", spare=3),
         Column("SIZE", "dim", spare=2),
     )
     print_table(columns, [_row(entry) for entry in listing.entries])
@@ -86,6 +89,6 @@ def _row(entry: DirectoryEntry) -> tuple[str, str, str, str]:
 
     if entry.is_directory:
         return f"{entry.name}/", "", "", count(entry.count, "note")
-    changed = f"{entry.updated_at.astimezone():%Y-%m-%d %H:%M}" if entry.updated_at else ""
+    updated = f"{entry.updated_at.astimezone():%Y-%m-%d %H:%M}" if entry.updated_at else ""
     n_bytes = size(entry.size_bytes) if entry.size_bytes is not None else ""
-    return entry.name, entry.title or "", changed, n_bytes
+    return entry.name, entry.title or "", updated, n_bytes

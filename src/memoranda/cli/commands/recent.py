@@ -38,7 +38,10 @@ def recent(
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the notes whose files changed, the newest first."""
+    """List the notes whose files changed, the newest first.
+
+    CHANGED is the time of the file, whatever date the note's header has.
+    """
     from memoranda.cli.freshness import WHOLE
     from memoranda.cli.notes import notes_of
     from memoranda.cli.output import write_json

@@ -62,7 +62,7 @@ def undo(
         raise typer.BadParameter("give --client or --since as well", param_hint="--path")
     begun = since_when(since) if since else None
     must_ask = change_id is None and not (yes or dry_run)
-    _require_answerable(must_ask=must_ask)
+    _require_answerable(must_ask=must_ask, is_newest=not (client or since))
 
     async def work(container: Container) -> tuple[Project, UndoResult | None]:
         workspace = await notes_of(container, project)
@@ -104,11 +104,13 @@ def _newest(workspace: Workspace) -> int:
     return newest[0].change_id
 
 
-def _require_answerable(*, must_ask: bool) -> None:
+def _require_answerable(*, must_ask: bool, is_newest: bool) -> None:
+    """Raises BadParameter where a question is needed and nobody is there; ID is none of many changes."""
     from memoranda.cli.questions import can_ask
 
     if must_ask and not can_ask():
-        raise typer.BadParameter("nobody can be asked here: give ID or --yes", param_hint="ID")
+        what = "ID or --yes" if is_newest else "--yes, or --dry-run to see what it would do"
+        raise typer.BadParameter(f"nobody can be asked here: give {what}", param_hint="--yes")
 
 
 def _is_confirmed(preview: UndoResult) -> bool:

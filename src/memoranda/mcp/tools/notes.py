@@ -217,6 +217,7 @@ DECLARATIONS = (
                 aliases=("old_string", "old_str", "old_text"),
                 most_chars=TEXT_CHARS,
                 is_never_guessed=True,
+                keeps_empty=True,
             ),
             Param(
                 "expected_replacements",
