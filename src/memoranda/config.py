@@ -40,6 +40,7 @@ __all__ = [
     "ProjectEntry",
     "Settings",
     "check_project_folder",
+    "client_environment",
     "config_dir",
     "config_file",
     "configured_projects",
@@ -65,6 +66,7 @@ _DIR_VARIABLE = "BASIC_MEMORY_CONFIG_DIR"
 _KEY_VARIABLE = "BASIC_MEMORY_SEMANTIC_API_KEY"
 _TOKEN_VARIABLE = "BASIC_MEMORY_HTTP_TOKEN"  # the name of a variable  # noqa: S105
 _NO_SETTINGS = frozenset({_DIR_VARIABLE, _KEY_VARIABLE, _TOKEN_VARIABLE})
+_CLIENT_VARIABLES = ("APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME")
 _OPENAI_HOST = "api.openai.com"
 _JSON_HINTS = {
     "projects": 'Write for example {"main": {"path": "/home/me/notes"}}.',
@@ -133,7 +135,7 @@ def search_log_file(project: Project) -> Path:
 
 def http_token_file() -> Path:
     """Where the token for clients over HTTP is unless a setting names another file; nothing is made."""
-    return config_dir() / "http-token"
+    return config_dir() / "http.token"  # no project's folder has a dot in its name
 
 
 def model_caches() -> tuple[Path, ...]:
@@ -171,6 +173,11 @@ def http_token() -> str | None:
     """
     value = os.environ.get(_TOKEN_VARIABLE)
     return None if value is None else value.strip()
+
+
+def client_environment() -> dict[str, str]:
+    """Those variables that say where MCP clients keep their configuration."""
+    return {name: os.environ[name] for name in _CLIENT_VARIABLES if name in os.environ}
 
 
 def environment_variables() -> tuple[str, ...]:

@@ -87,7 +87,7 @@ class Settings(BaseSettings):
         http_port: its port; 0 is any free one.
         http_path: the path of the MCP endpoint.
         http_token_file: a file with the token that clients must send, readable by its owner alone; not given:
-            `http-token` in the configuration folder, if it is there.
+            `http.token` in the configuration folder, if it is there.
         http_allowed_hosts: further names that the server is reached by, as behind a reverse proxy.
         http_allowed_origins: web pages, such as "https://chat.example.org", whose scripts may call the server.
         http_requests_per_second: how many requests a client may send, in bursts of ten seconds' worth; 0 is no limit.

@@ -35,7 +35,7 @@ def test_up_registers_indexes_samples_and_connects(cli: Cli, notes: Path, home: 
     assert f"A sample: {command_line('search', 'garden')}\n" in outcome.out
     assert f"(see: {command_line('status')})" in outcome.out
     assert "garden/garden-beds" in outcome.out
-    assert "claude mcp add --scope user memoranda --env BASIC_MEMORY_CONFIG_DIR=" in outcome.out
+    assert f"  {command_line('connect', 'claude-code', '--write')}\n" in outcome.out
     assert "default project is" not in outcome.out
     assert snapshot(notes) == before
     assert json.loads((home / "config.json").read_text())["projects"]["my notes"]["path"] == str(

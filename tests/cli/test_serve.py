@@ -113,7 +113,7 @@ def test_up_ends_by_serving_and_a_signal_ends_that_in_order(notes: Path, home: P
 
 def test_a_token_is_made_once_for_its_owner_alone(cli: Cli, home: Path) -> None:
     made = cli("token")
-    file = home / "http-token"
+    file = home / "http.token"
     value = file.read_text("ascii").strip()
     assert made.out == f"Made a token in {file}\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -125,24 +125,24 @@ def test_a_token_is_made_once_for_its_owner_alone(cli: Cli, home: Path) -> None:
 
 def test_a_token_is_shown_when_asked_for_only(cli: Cli, home: Path) -> None:
     cli("token")
-    value = (home / "http-token").read_text("ascii").strip()
+    value = (home / "http.token").read_text("ascii").strip()
     assert cli("token", "--show").out == f"{value}\n"
-    assert cli("token", "--json").json == {"file": str(home / "http-token"), "made": False}
+    assert cli("token", "--json").json == {"file": str(home / "http.token"), "made": False}
     assert cli("token", "--json", "--show").json["token"] == value
 
 
 def test_a_new_token_takes_the_place_of_the_old(cli: Cli, home: Path) -> None:
     cli("token")
-    before = (home / "http-token").read_text("ascii")
+    before = (home / "http.token").read_text("ascii")
     assert cli("token", "--new", "--json").json["made"] is True
-    assert (home / "http-token").read_text("ascii") != before
-    assert [each.name for each in home.iterdir() if "token" in each.name] == ["http-token"]
+    assert (home / "http.token").read_text("ascii") != before
+    assert [each.name for each in home.iterdir() if "token" in each.name] == ["http.token"]
 
 
 def test_a_token_may_lie_in_another_file(cli: Cli, home: Path, tmp_path: Path) -> None:
     other = tmp_path / "secrets" / "notes-token"
     assert cli("token", "--token-file", other).out == f"Made a token in {other}\n"
-    assert not (home / "http-token").exists()
+    assert not (home / "http.token").exists()
 
 
 def test_a_token_of_the_environment_comes_first(
@@ -151,12 +151,12 @@ def test_a_token_of_the_environment_comes_first(
     monkeypatch.setenv("BASIC_MEMORY_HTTP_TOKEN", TOKEN)
     assert "BASIC_MEMORY_HTTP_TOKEN" in cli("token").out
     assert cli("token", "--show").out == f"{TOKEN}\n"
-    assert not (home / "http-token").exists()
+    assert not (home / "http.token").exists()
 
 
 def test_a_token_that_others_can_read_is_not_taken(cli: Cli, home: Path) -> None:
     cli("token")
-    (home / "http-token").chmod(0o640)
+    (home / "http.token").chmod(0o640)
     for command in (("token",), ("serve",)):
         done = cli(*command)
         assert done.code == 1

@@ -15,7 +15,7 @@ from memoranda.cli.command_line import command_line
 Cli = Callable[..., Any]  # the fixture of conftest.py
 
 COMMANDS = [
-    ("up",), ("mcp",), ("sync",), ("status",), ("doctor",), ("search",), ("searches",), ("read",), ("reindex",),
+    ("up",), ("connect",), ("mcp",), ("sync",), ("status",), ("doctor",), ("search",), ("searches",), ("read",), ("reindex",),
     ("context",), ("recent",), ("ls",), ("write",), ("edit",), ("mv",), ("rm",), ("undo",), ("completion",),
     ("history", "list"), ("history", "show"), ("history", "purge"), ("config", "show"),
     ("project", "list"), ("project", "add"), ("project", "remove"), ("project", "default"), ("project", "info"),

@@ -34,14 +34,15 @@ def named_folder(root: Path, text: str) -> NamedFolder:
         root: of the project.
         text: a path; `..` and the like are for the caller to judge.
     """
-    at = os.path.realpath(root)
+    top = os.path.realpath(root)
+    at: str | None = top
     parts: list[str] = []
     is_respelled = False
     for part in text.split("/"):
-        name = _spelled(at, part)
+        name = part.strip() if at is None else _spelled(at, part)
         is_respelled = is_respelled or name not in (part, part.strip())
         parts.append(name)
-        at = f"{at}/{name}"
+        at = None if at is None else _inside(top, f"{at}/{name}")
     asked = "/".join(part.strip() for part in text.split("/"))
     return NamedFolder("/".join(parts), asked, is_respelled)
 
@@ -61,6 +62,14 @@ def is_one_file(one: str | Path, other: str | Path) -> bool:
         return os.path.samefile(one, other)  # noqa: PTH121
     except OSError:
         return False
+
+
+def _inside(top: str, path: str) -> str | None:
+    """The path if it is the top or below it, its links resolved; None when it leads out."""
+    if "\0" in path:
+        return None
+    real = os.path.realpath(path)
+    return path if real == top or real.startswith(top.rstrip("/") + "/") else None
 
 
 def _spelled(folder: str, part: str) -> str:

@@ -210,6 +210,9 @@ class _Walk:
         name = path[path.rfind("/") + 1 :]
         is_note = name[-3:].lower() == ".md"
         real = os.path.realpath(f"{self.root}/{path}")
+        if real != self.root and not real.startswith(self.root + "/"):
+            self._outside(path, name, rules, is_note=is_note)
+            return
         try:
             status = os.stat(real)  # noqa: PTH116
         except OSError as error:
@@ -223,9 +226,6 @@ class _Walk:
             return
         if self._is_ignored(path, name, rules, is_folder=is_folder):
             return
-        if real != self.root and not real.startswith(self.root + "/"):
-            self._skip(path, "a link out of the project", SkipCause.LINK)
-            return
         target = real[len(self.root) + 1 :]
         if any(target == skip or target.startswith(skip + "/") for skip in self.skips):
             self._skip(path, "a link into another project's folder", SkipCause.LINK)
@@ -237,6 +237,15 @@ class _Walk:
             self._skip(path, f"the same file as {known}", SkipCause.LINK)
         else:
             self.files.append(state_of(NotePath(path), status))
+
+    def _outside(self, path: str, name: str, rules: Rules, *, is_note: bool) -> None:
+        """List a link out of the project if its name is one of a note or a folder.
+
+        What it leads to is not looked at: nobody learns from a link whether there is something outside.
+        """
+        is_folder = not is_note and "." not in name
+        if (is_note or is_folder) and not self._is_ignored(path, name, rules, is_folder=is_folder):
+            self._skip(path, "a link out of the project", SkipCause.LINK)
 
     def _known_file(self, status: os.stat_result) -> NotePath | None:
         """The note that is this very file, if one was found before."""

@@ -14,7 +14,7 @@ from memoranda.errors import DatabaseDamaged, MemorandaError
 from memoranda.mcp.arguments import parse
 from memoranda.mcp.client import acting
 from memoranda.mcp.declarations import OUTPUT_FORMAT, Answer, Declaration
-from memoranda.mcp.errors import Unexpected, error_data, error_text
+from memoranda.mcp.errors import Unexpected, error_data, error_text, without_places
 from memoranda.mcp.other_names import MEANT
 from memoranda.mcp.session import Session
 from memoranda.model.history import NOBODY, Author
@@ -50,7 +50,8 @@ async def call(
         text = answer.text()
         return Reply(tuple(map(_sendable, (text,) if isinstance(text, str) else text)))
     except MemorandaError as error:
-        return error_reply(error, as_json=as_json)
+        told = without_places(error) if session.is_remote else error
+        return error_reply(told, as_json=as_json)
     except Exception:  # noqa: BLE001 the boundary: logged, and the server lives on
         from loguru import logger
 

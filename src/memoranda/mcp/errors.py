@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memoranda.errors import Conflict, MemorandaError
+from memoranda.errors import ConfigProblem, Conflict, DatabaseProblem, MemorandaError
 from memoranda.render.bounds import one_line
 
 _MESSAGE_CHARS = 600
@@ -41,6 +41,24 @@ def error_text(error: MemorandaError) -> str:
     if isinstance(error, Conflict):
         lines.append(f"Its checksum is now {error.checksum}.")
     return "\n".join(lines)
+
+
+def without_places(error: MemorandaError) -> MemorandaError:
+    """The same for a client over HTTP, which is not told where configuration and index are on this machine."""
+    match error:
+        case ConfigProblem():
+            return ConfigProblem(
+                "configuration",
+                "The configuration of this server cannot be used",
+                hint="Tell the user: `memoranda config show` says why.",
+            )
+        case DatabaseProblem():
+            return type(error)(
+                "The index of the project cannot be used now",
+                hint="Repeat the call in a moment. If it stays so, tell the user: `memoranda status` says why.",
+            )
+        case _:
+            return error
 
 
 class Unexpected(MemorandaError):

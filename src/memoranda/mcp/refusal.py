@@ -24,7 +24,7 @@ from memoranda.errors import (
     ProjectError,
     SectionNotFound,
 )
-from memoranda.mcp.errors import Unexpected, error_data, error_text
+from memoranda.mcp.errors import Unexpected, error_data, error_text, without_places
 from memoranda.mcp.session import Session
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ async def answered(session: Session, name: str, ask: Callable[[], Awaitable[T]])
     try:
         return await session.run(asked())
     except MemorandaError as error:
-        raise Refusal(error) from error
+        raise Refusal(without_places(error) if session.is_remote else error) from error
     except Exception as error:
         from loguru import logger
 

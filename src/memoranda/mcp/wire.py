@@ -1,12 +1,13 @@
 """Lines from a client, mended where the SDK could not read them and would never answer.
 
-The SDK drops a line that its JSON parser refuses, and the client waits for ever. Two kinds of line come
+The SDK drops a line that its JSON parser refuses, and the client waits for ever. Three kinds of line come
 from clients that mean no harm: half of a surrogate pair as an escape, which JSON can hold and Unicode
-cannot, and values nested deeper than the parser goes.
+cannot, values nested deeper than the parser goes, and a byte order mark, as .NET begins a stream with.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from typing import BinaryIO, Final
@@ -20,15 +21,17 @@ _HALF: Final = re.compile(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|-?[0-9]++')
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|-?[0-9]++', re.DOTALL)
+"""A string that has no end is one token as well: else each quote in it would be looked at to the end."""
 
 
 def mended(line: bytes) -> bytes:
     r"""The line as the SDK can read it.
 
     A lone half of a surrogate pair becomes U+FFFD, as bytes that are no UTF-8 do. A request that is nested
-    too deep becomes one that is answered with an error, under its id.
+    too deep becomes one that is answered with an error, under its id. A byte order mark goes.
     """
+    line = line.removeprefix(codecs.BOM_UTF8)
     if b"\\ud" in line or b"\\uD" in line:
         line = _HALF.sub(lambda match: rb"\ufffd" if match[1] else match[0], line)
     if line.count(b"[") + line.count(b"{") > DEEPEST:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 from memoranda.errors import MemorandaError
 from memoranda.model.project import Counts, Project, ProjectSummary
 from memoranda.model.views import ProjectInfo
+from memoranda.services.project_places import projects_root
 from memoranda.services.registry import ProjectRegistry
 
 Describe = Callable[[Project], Awaitable[ProjectInfo]]
@@ -25,17 +27,19 @@ class ProjectService:
         return tuple([await self._summary(project) for project in self._registry.projects()])
 
     async def create(
-        self, name: str, path: str, *, set_default: bool = False
+        self, name: str, path: str, *, set_default: bool = False, is_remote: bool = False
     ) -> tuple[ProjectSummary, bool]:
-        """Register a folder; see `ProjectRegistry.add`."""
+        """Register a folder; see `ProjectRegistry.add`. Of a client over HTTP only below `projects_root`."""
+        below = await asyncio.to_thread(self._below, is_remote)
         project, created = await asyncio.to_thread(
-            self._registry.add, name, path, set_default=set_default
+            self._registry.add, name, path, set_default=set_default, below=below
         )
         return await self._summary(project), created
 
-    async def remove(self, name: str) -> Project:
-        """Take a project out of the configuration; its notes are never touched."""
-        return await asyncio.to_thread(self._registry.remove, name)
+    async def remove(self, name: str, *, is_remote: bool = False) -> Project:
+        """Take a project out of the configuration; its notes are never touched. See `ProjectRegistry.remove`."""
+        below = await asyncio.to_thread(self._below, is_remote)
+        return await asyncio.to_thread(self._registry.remove, name, below=below)
 
     async def set_default(self, name: str) -> Project:
         """Make a project the default."""
@@ -48,6 +52,13 @@ class ProjectService:
             ProjectNotFound: no such project.
         """
         return await self._describe(self._registry.find(name))
+
+    def _below(self, is_remote: bool) -> Path | None:
+        """The bound of a client over HTTP, by the configuration as it is now; None for the others."""
+        if not is_remote:
+            return None
+        self._registry.projects()
+        return projects_root(self._registry.settings)
 
     async def _summary(self, project: Project) -> ProjectSummary:
         try:

@@ -21,8 +21,21 @@ from memoranda.config import (
     load_settings,
     project_permalink,
 )
-from memoranda.errors import ConfigProblem, FileProblem, InvalidArgument, ProjectConflict
+from memoranda.errors import (
+    ConfigProblem,
+    FileProblem,
+    InvalidArgument,
+    MemorandaError,
+    ProjectConflict,
+)
+from memoranda.files.atomic import make_folders, remove_folders
 from memoranda.model.project import Project
+from memoranda.services.project_places import (
+    is_below,
+    place_below,
+    require_below,
+    require_room,
+)
 from memoranda.settings import Settings
 
 
@@ -58,14 +71,23 @@ class ProjectRegistry:
         """
         return find_project(self.projects(), name)
 
-    def add(self, name: str, path: str, *, set_default: bool = False) -> tuple[Project, bool]:
+    def add(
+        self, name: str, path: str, *, set_default: bool = False, below: Path | None = None
+    ) -> tuple[Project, bool]:
         """Register a folder, made if it is not there.
+
+        Args:
+            name: of the project.
+            path: absolute, `~` expanded; with `below` also relative to that.
+            set_default: make it the default project.
+            below: for a client over HTTP: the folder must be below this one, see `project_places`, and
+                the default is not its to choose.
 
         Returns:
             The project, and whether it is new: the same name for the same folder is no error.
 
         Raises:
-            InvalidArgument: no usable name.
+            InvalidArgument: no usable name; with `below`, a path that is not below it, or `set_default`.
             ProjectConflict: the name or the folder is taken, or the folder can never be a project.
             ConfigProblem, FileProblem: nothing was registered.
         """
@@ -76,6 +98,15 @@ class ProjectRegistry:
                 "A project needs a name with a letter or a digit",
                 hint="Choose a short name, such as notes.",
             )
+        given = path
+        if below is not None:
+            if set_default:
+                raise InvalidArgument(
+                    "set_default",
+                    "The default project is not changed over HTTP",
+                    hint="Leave set_default out, and give project in the calls that mean this one.",
+                )
+            path = str(place_below(path, below))
         for other in self.projects():
             if other.permalink == project_permalink(name):
                 if other.path == Path(path).expanduser() and other.is_active:
@@ -88,13 +119,21 @@ class ProjectRegistry:
                     parameter="name",
                 )
         folder = check_project_folder(path, self._settings)
-        made = not folder.exists()
+        if below is not None:
+            require_room(name, folder, self._projects)
+        made: list[Path] = []
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folders(folder, made)
+            if below is not None:
+                require_below(folder, below, given=given)  # a link may have come in between
         except OSError as error:
+            remove_folders(made)
             raise FileProblem(
                 str(folder), f"The folder {folder} cannot be made: {error.strerror}"
             ) from error
+        except MemorandaError:
+            remove_folders(made)
+            raise
 
         def change(values: dict[str, Any]) -> None:
             values["projects"] = {**(values.get("projects") or {}), name: {"path": str(folder)}}
@@ -104,24 +143,35 @@ class ProjectRegistry:
         try:
             self._update(change)
         except ConfigProblem:
-            if made:
-                folder.rmdir()
+            remove_folders(made)
             raise
         return self.find(name), True
 
-    def remove(self, name: str) -> Project:
+    def remove(self, name: str, *, below: Path | None = None) -> Project:
         """Take a project out of the configuration; notes and index stay where they are.
+
+        Args:
+            name: of the project.
+            below: for a client over HTTP: only what it could have made is taken out.
 
         Raises:
             InvalidArgument: the name is blank; the default project is never meant here.
             ProjectNotFound: no such project.
-            ProjectConflict: it comes from the environment, which only its owner can change.
+            ProjectConflict: it comes from the environment, which only its owner can change; with `below`,
+                it is elsewhere, or the default.
         """
         if not name.strip():
             raise InvalidArgument(
                 "name", "The name of the project is empty", hint="Name the project to remove."
             )
         project = self.find(name)
+        if below is not None and (project.is_default or not is_below(project.path, below)):
+            raise ProjectConflict(
+                f"The project {project.name!r} is not removed over HTTP",
+                hint="Only projects below projects_root are, and never the default. Tell the user: "
+                f"`memoranda project remove {project.name}`.",
+                parameter="name",
+            )
 
         def change(values: dict[str, Any]) -> None:
             if project.name not in (values.get("projects") or {}):

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 
 import pytest
 
+from memoranda.cli.clients.places import Client
 from memoranda.cli.command_line import command_line, needed_environment, program
 from memoranda.cli.connect import (
     claude_command,
@@ -43,15 +43,20 @@ def test_claude_command_survives_a_shell() -> None:
     ]  # fmt: skip
 
 
-def test_snippet_in_the_text_is_json() -> None:
+def test_text_has_a_command_that_runs_and_one_for_any_other_client(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("BASIC_MEMORY_CONFIG_DIR", raising=False)
     text = connect_text(COMMAND, FOLDER)
-    assert json.loads(text[text.index("{") :]) == client_configuration(COMMAND, FOLDER)
+    assert f"  {command_line('connect', 'claude-code', '--write')}\n" in text
+    assert "BASIC_MEMORY_CONFIG_DIR='/data/con fig' '/opt/my notes/bin/memoranda' mcp" in text
+    for client in Client:
+        assert client in text
 
 
 def test_entry_has_the_name_it_was_given_in_every_form() -> None:
     text = connect_text(COMMAND, {}, "memoranda-example")
-    assert "claude mcp add --scope user memoranda-example -- " in text
-    assert list(json.loads(text[text.index("{") :])["mcpServers"]) == ["memoranda-example"]
+    assert " connect claude-code --write --entry memoranda-example\n" in text
 
 
 def test_command_line_runs_anywhere_and_finds_the_same_configuration(

@@ -44,6 +44,10 @@ def test_a_message_of_unicode_stays_as_it_is(text: str) -> None:
     assert mended(line) == line
 
 
+def test_a_byte_order_mark_before_a_message_goes() -> None:
+    assert mended(b"\xef\xbb\xbf" + request(text="\ufeff")) == request(text="\ufeff")
+
+
 def nested(levels: int) -> Any:
     value: Any = {"id": "inner"}
     for _ in range(levels):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,7 +34,7 @@ def serve(
         typer.Option(
             "--token-file",
             metavar="FILE",
-            help="The file with the token; default: http-token in the configuration folder, if it is there.",
+            help="The file with the token; default: http.token in the configuration folder, if it is there.",
         ),
     ] = None,
     allow_host: Annotated[
@@ -63,7 +64,9 @@ def serve(
     Only programs on this machine can reach it, and no web page. At any other address than 127.0.0.1
     clients must send a token (see `memoranda token`); put TLS before it, for it speaks plain HTTP.
     """
-    from memoranda.cli.commands.stdio import choose
+    from memoranda.cli.commands.stdio import choose, ignore_env_file
+
+    ignore_env_file()
     from memoranda.http.plan import Asked
     from memoranda.http.server import serve as run
 
@@ -92,8 +95,9 @@ def _say(serving: Serving, *, as_json: bool) -> None:
                 "projects": serving.projects,
             }
         )
-        return
-    write_text("\n".join(_lines(serving)))
+    else:
+        write_text("\n".join(_lines(serving)))
+    sys.stdout.flush()  # it serves on, and a program may wait for it at the other end of a pipe
 
 
 def _lines(serving: Serving) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 
 def serve(project: str | None = None, *, read_only: bool = False) -> None:
@@ -16,12 +17,26 @@ def serve(project: str | None = None, *, read_only: bool = False) -> None:
         ProjectNotFound: there is no project of that name.
         ConfigProblem: `project` is given and the configuration cannot be read.
     """
+    ignore_env_file()
     choose(project)
     if read_only:
         os.environ["BASIC_MEMORY_READ_ONLY"] = "true"  # noqa: TID251
     from memoranda.mcp.server import run_stdio
 
     run_stdio()
+
+
+def ignore_env_file() -> None:
+    """Keep FastMCP, which is not imported yet, from reading its settings from a `.env` of the current folder.
+
+    Clients start servers in a folder of notes, which shall not configure them. A file that the user names in
+    FASTMCP_ENV_FILE is read.
+    """
+    os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)  # noqa: TID251
+    if not Path(os.environ.get("HOME", "")).is_absolute():  # noqa: TID251
+        # In a container: FastMCP asks for a data folder when it is imported, and fails without a home folder.
+        # Nothing is kept there.
+        os.environ.setdefault("XDG_DATA_HOME", os.sep)  # noqa: TID251
 
 
 def choose(project: str | None) -> None:

@@ -20,7 +20,7 @@ def token(
         typer.Option(
             "--token-file",
             metavar="FILE",
-            help="Another file than http-token in the configuration folder.",
+            help="Another file than http.token in the configuration folder.",
         ),
     ] = None,
     as_json: JsonOption = False,

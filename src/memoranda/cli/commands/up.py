@@ -88,6 +88,9 @@ def up(
         raise typer.BadParameter("give the project a name", param_hint="--name")
     folder = absolute_folder(path)
     if serving:
+        from memoranda.cli.commands.stdio import ignore_env_file
+
+        ignore_env_file()
         from memoranda.http.plan import Asked
         from memoranda.http.server import check
 

@@ -42,7 +42,7 @@ async def memory_status(session: Session, values: dict[str, Any]) -> Answer:
 async def delete_memory_project(session: Session, values: dict[str, Any]) -> Answer:
     """Take a project out of the configuration."""
     container = await session.container()
-    removed = await container.project_service.remove(values["name"])
+    removed = await container.project_service.remove(values["name"], is_remote=session.is_remote)
     try:
         now = container.find_project(None)
     except ProjectNotFound:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from memoranda.mcp.declarations import FOLDER_ALIASES, Answer, Declaration
 from memoranda.mcp.parameters import Kind, Param
 from memoranda.mcp.session import Session
+from memoranda.model.project import ProjectSummary
 from memoranda.render.projects import project_data, project_text, projects_data, projects_text
 
 
 async def list_memory_projects(session: Session, values: dict[str, Any]) -> Answer:
     """All configured projects."""
     container = await session.container()
-    summaries = await container.project_service.list()
+    listed = await container.project_service.list()
+    summaries = tuple(_told(session, summary) for summary in listed)
     return Answer(lambda: projects_text(summaries), lambda: projects_data(summaries))
 
 
@@ -23,9 +26,13 @@ async def create_memory_project(session: Session, values: dict[str, Any]) -> Ans
     from memoranda.services.projects import nesting
 
     container = await session.container()
-    summary, created = await container.project_service.create(
-        values["name"], values["path"], set_default=values["set_default"]
+    made, created = await container.project_service.create(
+        values["name"],
+        values["path"],
+        set_default=values["set_default"],
+        is_remote=session.is_remote,
     )
+    summary = _told(session, made)
     await session.workspace(summary.project.name)
     done = "Created" if created else "Already there:"
     notes = await asyncio.to_thread(nesting, summary.project, container.projects())
@@ -33,6 +40,13 @@ async def create_memory_project(session: Session, values: dict[str, Any]) -> Ans
         lambda: "\n".join([f"{done} {project_text(summary)}", *(f"Note: {one}." for one in notes)]),
         lambda: project_data(summary) | {"created": created, "notes": notes},
     )
+
+
+def _told(session: Session, summary: ProjectSummary) -> ProjectSummary:
+    """The summary for this client; over HTTP without the reason of a trouble, which names our own files."""
+    if session.is_remote and summary.status.startswith("failed"):
+        return replace(summary, status="failed")
+    return summary
 
 
 DECLARATIONS = (
