@@ -184,9 +184,7 @@ def environment_variables() -> tuple[str, ...]:
     """The names of all variables with our prefix but those of the folder and the secrets, known ones or not."""
     prefix = _DIR_VARIABLE.removesuffix("CONFIG_DIR")
     names = (name for name in os.environ if name.upper().startswith(prefix))
-    return tuple(
-        sorted(name for name in names if name.upper() not in _NO_SETTINGS)
-    )
+    return tuple(sorted(name for name in names if name.upper() not in _NO_SETTINGS))
 
 
 def load_settings() -> Settings:

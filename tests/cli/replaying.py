@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.cli.conftest import Cli, Outcome
 
-from memoranda.cli.command_line import command_line
+from memoranda.cli.command_line import command_line, program
 from memoranda.cli.version import version
 
 
@@ -66,8 +66,9 @@ def _printed(outcome: Outcome, places: Places) -> Iterator[str]:
 
 
 def _same(text: str, places: Places) -> str:
-    text = text.replace(command_line(), "memoranda")
-    for path, name in ((places.config, "CONFIG"), (places.vault, "VAULT")):
+    text = text.replace(command_line(), "memoranda").replace(program()[0], "PROGRAM")
+    around = places.vault.parent
+    for path, name in ((places.config, "CONFIG"), (places.vault, "VAULT"), (around, "AROUND")):
         text = text.replace(str(path), name)
     text = re.sub(rf"\bmemoranda {re.escape(version())}\b", "memoranda VERSION", text)
     text = re.sub(r"\b\d+\.\d s\b", "0.0 s", text)

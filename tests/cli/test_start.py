@@ -97,7 +97,7 @@ def test_every_command_that_prints_takes_json(cli: Cli, command: tuple[str, ...]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("serch", "x"), "No such command 'serch'. Did you mean 'search', 'searches'?"),
+        (("serch", "x"), "No such command 'serch'. Did you mean 'search', 'searches', 'serve'?"),
         (("up",), "Missing argument 'PATH'"),
         (("up", ""), "name the folder that holds the notes"),
         (("up", " "), "name the folder that holds the notes"),
@@ -141,7 +141,7 @@ def test_hint_of_wrong_usage_is_a_line_that_runs(cli: Cli) -> None:
 def test_help_of_a_mistyped_command_is_wrong_usage(cli: Cli) -> None:
     outcome = cli("serch", "--help")
     assert outcome.code == 2
-    assert "Did you mean 'search', 'searches'?" in outcome.err
+    assert "Did you mean 'search', 'searches', 'serve'?" in outcome.err
 
 
 def test_no_command_shows_the_help_as_wrong_usage(cli: Cli) -> None:

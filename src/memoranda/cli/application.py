@@ -14,6 +14,7 @@ import typer
 from memoranda.cli.commands import (
     completion,
     config,
+    connect,
     context,
     doctor,
     edit,
@@ -52,6 +53,7 @@ _MEANT = {  # options that `write` or other programs have, and what does the sam
 }
 _COMMANDS: Mapping[str, Callable[..., object] | typer.Typer] = {  # in the order of the help
     "up": up.up,
+    "connect": connect.connect,
     "mcp": mcp.mcp,
     "serve": serve.serve,
     "token": token.token,

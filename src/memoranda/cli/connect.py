@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 
-from memoranda.cli.command_line import program
+from memoranda.cli.command_line import command_line, program
 
 ENTRY = "memoranda"
 """What a client calls the server unless told otherwise."""
@@ -39,12 +38,19 @@ def claude_command(
 
 
 def connect_text(command: Sequence[str], environment: Mapping[str, str], entry: str = ENTRY) -> str:
-    """Both, ready to copy."""
-    configuration = client_configuration(command, environment, entry)
-    snippet = json.dumps(configuration, indent=2, ensure_ascii=False)
+    """What a person types to connect a client, ready to copy.
+
+    Args:
+        command: what starts the server, for clients that `connect` does not know.
+        environment: the variables that it needs.
+        entry: what clients shall call the server.
+    """
+    named = [] if entry == ENTRY else ["--entry", entry]
+    variables = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
     return (
         "Connect an assistant\n"
-        f"  Claude Code:\n    {claude_command(command, environment, entry)}\n"
-        "  Claude Desktop, Cursor and others, in their MCP configuration:\n"
-        + "\n".join(f"    {line}" for line in snippet.splitlines())
+        f"  {command_line('connect', 'claude-code', '--write', *named)}\n"
+        "  Instead of claude-code: claude-desktop, cursor, vscode, codex, chatgpt. Without --write it\n"
+        "  shows what would be written, and --undo takes it back.\n"
+        f"  Any other client starts this: {' '.join([*variables, shlex.join(command)])}"
     )
