@@ -5,6 +5,7 @@ NOTES ?= examples/vault
 ARGS ?=
 WORKERS ?= 2
 FUZZ_SECONDS ?= 600
+PYTHONS ?= python3.12 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -30,7 +31,7 @@ endif
 MODEL_TESTS := tests/unit/embeddings/test_fastembed.py tests/integration/test_providers.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run there install develop test test-models check lint format docs bench bench-retrieval soak lock clean
+.PHONY: help run there install develop test test-models check lint format docs bench bench-retrieval soak dist compat lock clean
 
 help: ## Show what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +80,12 @@ bench-retrieval: $(DEVELOP) ## Measure what the search finds (ARGS="--sets docs,
 soak: $(FUZZER) ## The long tests with full counts, then the fuzzer (FUZZ_SECONDS=600 in all)
 	MEMORANDA_SOAK=1 $(BIN)/python -m pytest $(ARGS)
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
+dist: $(DEVELOP) ## Build wheel and source distribution into dist/, and try the wheel in a clean environment
+	$(BIN)/python -m tools.distribution $(ARGS)
+
+compat: $(DEVELOP) ## Run the tests on other Pythons with the wheel (PYTHONS="python3.12 python3.13")
+	$(BIN)/python -m tools.compatibility $(PYTHONS) -- -n $(WORKERS) --dist worksteal $(ARGS)
 
 lock: ## Write constraints.txt anew from the newest versions that pyproject.toml allows
 	rm -rf $(VENV)/lock

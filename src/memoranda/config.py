@@ -98,7 +98,9 @@ def config_dir() -> Path:
     except (RuntimeError, ValueError) as error:
         raise ConfigProblem(
             _DIR_VARIABLE if value else "HOME",
-            f"{_DIR_VARIABLE} names no folder: {error}",
+            f"{_DIR_VARIABLE} names no folder: {error}"
+            if value
+            else "There is no home folder to keep the configuration in",
             hint=f"Set {_DIR_VARIABLE} to an absolute path.",
         ) from error
 

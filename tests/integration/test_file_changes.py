@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,9 @@ class World:
         self.put("x/c.md", b"c\n")
         self.put("x/pic.png", b"\x89")
 
+    def close(self) -> None:
+        self.history.close()
+
     def put(self, path: str, data: bytes) -> None:
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -60,8 +65,9 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
+def world(tmp_path: Path) -> Iterator[World]:
+    with closing(World(tmp_path)) as made:
+        yield made
 
 
 def change(

@@ -151,7 +151,8 @@ def test_a_file_that_another_process_set_aside_meanwhile_is_not_set_aside_again(
         looks.append(conn)
         if len(looks) == 1:
             overwrite(world.database, 0, b"\0" * PAGE)
-            assert world.opened().changes() == []  # the other process meets it as well
+            with closing(world.opened()) as other:
+                assert other.changes() == []  # the other process meets it as well
             works(world)
             error = sqlite3.DatabaseError("malformed")
             error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT

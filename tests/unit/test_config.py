@@ -66,6 +66,15 @@ OURS = {
     "read_only": False,
     "log_level": "INFO",
     "projects_root": None,
+    "http_host": "127.0.0.1",
+    "http_port": 8765,
+    "http_path": "/mcp",
+    "http_token_file": None,
+    "http_allowed_hosts": [],
+    "http_allowed_origins": [],
+    "http_requests_per_second": 50,
+    "http_call_seconds": 60,
+    "http_max_sessions": 100,
 }
 
 
