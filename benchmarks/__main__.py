@@ -18,6 +18,7 @@ from benchmarks import (
     parse,
     search,
     startup,
+    transports,
     vaults,
     vectors,
 )
@@ -30,6 +31,7 @@ _PARTS = (
     "index",
     "embed",
     "latency",
+    "transports",
     "live",
     "vaults",
     "moves",
@@ -49,7 +51,7 @@ def main() -> int:
         help="notes, for index, embed, latency (1000,10000), search (700,7000)",
     )
     parser.add_argument("--huge", action="store_true", help="search 100,000 notes as well")
-    parser.add_argument("--notes", type=int, help="notes, for live (10000)")
+    parser.add_argument("--notes", type=int, help="notes, for live (10000), transports (1000)")
     parser.add_argument("--saves", type=int, default=60, help="files to save, for live")
     parser.add_argument("--minutes", type=float, default=10.0, help="of idling, for live")
     parser.add_argument("--vault", type=Path, help="folder of notes, for parse")
@@ -84,6 +86,8 @@ def main() -> int:
         over += embed.main(sizes=arguments.sizes or (1000, 10_000))
     if "latency" in wanted:
         over += latency.main(sizes=arguments.sizes or latency.SIZES, repeat=arguments.repeat)
+    if "transports" in wanted:
+        over += transports.main(notes=arguments.notes or transports.NOTES)
     if "live" in wanted:
         over += live.main(
             notes=arguments.notes or 10_000, saves=arguments.saves, minutes=arguments.minutes

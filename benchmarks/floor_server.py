@@ -1,6 +1,8 @@
-"""The smallest FastMCP server over stdio: what any server built on it costs."""
+"""The smallest FastMCP server, over stdio or, given a port, over HTTP: what any server built on it costs."""
 
 from __future__ import annotations
+
+import sys
 
 from fastmcp import FastMCP
 
@@ -14,4 +16,7 @@ def search_notes(query: str) -> str:
 
 
 if __name__ == "__main__":
-    server.run(show_banner=False)
+    if len(sys.argv) > 1:
+        server.run("http", show_banner=False, port=int(sys.argv[1]), log_level="warning")
+    else:
+        server.run(show_banner=False)

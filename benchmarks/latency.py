@@ -37,7 +37,7 @@ def main(*, sizes: Sequence[int] = SIZES, repeat: int = 5, calls: int = 100) -> 
         calls: how many of each kind.
     """
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as temporary:
-        homes = [_prepared(Path(temporary) / str(size), size) for size in sizes]
+        homes = [prepared(Path(temporary) / str(size), size) for size in sizes]
         return asyncio.run(measure(homes, repeat, calls))
 
 
@@ -93,19 +93,19 @@ async def measure(homes: Sequence[Home], repeat: int, calls: int) -> int:
     return report.over
 
 
-def _prepared(home: Path, notes: int) -> Home:
+def prepared(home: Path, notes: int) -> Home:
     """A vault of so many notes, indexed, embedded and calibrated."""
-    prepared = Home(home, notes)
+    made = Home(home, notes)
     home.mkdir()
     make_vault(home / "vault", notes)
-    run([*MEMORANDA, "sync"], prepared.env, log=home / "sync.log")
+    run([*MEMORANDA, "sync"], made.env, log=home / "sync.log")
     said = subprocess.run(
-        [*MEMORANDA, "status", "--json"], env=dict(prepared.env), check=True, capture_output=True
+        [*MEMORANDA, "status", "--json"], env=dict(made.env), check=True, capture_output=True
     )
     [project] = json.loads(said.stdout)["projects"]
     if not (project["meaning"] and project["meaning"]["is_complete"]):
         raise RuntimeError(f"Not all notes have vectors: {project['meaning']}")
-    return prepared
+    return made
 
 
 async def _starts(report: Report, home: Home, repeat: int) -> None:

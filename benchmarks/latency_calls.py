@@ -100,9 +100,11 @@ async def measure_calls(
     """
     jobs = {size: await asyncio.to_thread(_jobs, vaults[size], count) for size in ours}
     sizes = list(ours)
-    await _block(floor, [_FLOOR] * _BLOCK, Taken())  # the first call of a server is not like others
+    await carry_out(
+        floor, [_FLOOR] * _BLOCK, Taken()
+    )  # the first call of a server is not like others
     for size in sizes:
-        await _block(ours[size], [job.calls[0] for job in jobs[size] if job.is_reading], Taken())
+        await carry_out(ours[size], [job.calls[0] for job in jobs[size] if job.is_reading], Taken())
     for number, job in enumerate(jobs[sizes[-1]]):
         calls = {size: jobs[size][number].calls for size in sizes}
         bare, taken = await _by_turns(floor, ours, calls)
@@ -195,13 +197,14 @@ async def _by_turns(
     count = max(map(len, calls.values()))
     for first in range(0, count, _BLOCK):
         block = slice(first, first + _BLOCK)
-        await _block(floor, [_FLOOR] * len(range(count)[block]), bare)
+        await carry_out(floor, [_FLOOR] * len(range(count)[block]), bare)
         for size, connection in ours.items():
-            await _block(connection, calls[size][block], taken[size])
+            await carry_out(connection, calls[size][block], taken[size])
     return bare, taken
 
 
-async def _block(connection: Connection, calls: Sequence[Call], taken: Taken) -> None:
+async def carry_out(connection: Connection, calls: Sequence[Call], taken: Taken) -> None:
+    """Call one after the other, and add up what they took."""
     session, processes = connection
     before = cpu_s(processes)
     for tool, arguments in calls:

@@ -111,6 +111,28 @@ def test_up_ends_by_serving_and_a_signal_ends_that_in_order(notes: Path, home: P
     assert "ERROR" not in errors
 
 
+STUCK = """
+import asyncio, threading
+from memoranda.http.plan import Asked
+from memoranda.http.server import serve
+
+def ready(serving):
+    asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
+    print(serving.urls[0], flush=True)
+
+serve(Asked(port=0), token_file=None, ready=ready)
+"""
+
+
+@pytest.mark.slow
+def test_a_thread_that_waits_for_ever_does_not_keep_the_server(home: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline().startswith(b"http://")
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=30) == 0
+
+
 def test_a_token_is_made_once_for_its_owner_alone(cli: Cli, home: Path) -> None:
     made = cli("token")
     file = home / "http.token"

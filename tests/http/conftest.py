@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -24,6 +25,7 @@ from memoranda.http.listening import addresses, listen
 from memoranda.http.patience import Patience
 from memoranda.http.plan import ServePlan
 from memoranda.http.server import HttpServer
+from memoranda.mcp import served_tools
 from memoranda.mcp.server import build_server
 from memoranda.mcp.session import Session
 from memoranda.model.toolset import Toolset
@@ -78,6 +80,40 @@ def initialize(version: str = "2025-11-25") -> dict[str, object]:
             "clientInfo": {"name": "by-hand", "version": "1"},
         },
     }
+
+
+@dataclass(slots=True)
+class Held:
+    """Calls that have begun and do nothing before they are let go; `done` can be had once for each."""
+
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    go: asyncio.Event = field(default_factory=asyncio.Event)
+    done: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+    count: int = 0
+
+
+@pytest.fixture
+def tmp_path(memory_path: Path) -> Path:
+    """What is tested here is not the disk."""
+    return memory_path
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Held:
+    """Every call of a tool is held."""
+    held, call = Held(), served_tools.call
+
+    async def wait_and_call(*arguments: Any) -> Any:
+        held.count += 1
+        held.begun.set()
+        await held.go.wait()
+        try:
+            return await call(*arguments)
+        finally:
+            held.done.release()
+
+    monkeypatch.setattr(served_tools, "call", wait_and_call)
+    return held
 
 
 @pytest.fixture

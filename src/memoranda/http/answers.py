@@ -73,6 +73,19 @@ WRONG_TOKEN: Final = Refused(
     "`memoranda token` says on the server where it is.",
     {"www-authenticate": 'Bearer realm="memoranda", error="invalid_token"'},
 )
+NO_SUCH_EVENT: Final = Refused(
+    404,  # as of a session that has ended: nothing can be sent again, and a new one helps
+    "NO_SUCH_EVENT",
+    "What followed that event is not kept any more",
+    "Begin a new session, and look whether the call was carried out before you repeat it.",
+)
+AMBIGUOUS_LENGTH: Final = Refused(
+    400,
+    "AMBIGUOUS_LENGTH",
+    "The request says in two ways how long it is",
+    "A proxy could read it otherwise than this server: send Content-Length or chunks.",
+    is_final=True,
+)
 TOO_LARGE: Final = Refused(
     413,
     "TOO_LARGE",

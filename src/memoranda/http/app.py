@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Final
 
+from anyio import CancelScope
 from fastmcp import FastMCP
 from fastmcp.server.http import StreamableHTTPASGIApp
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from memoranda.http.gate import Gate, Intake, Tell
+from memoranda.http.answers import NO_SUCH_EVENT
+from memoranda.http.gate import Gate, Intake, Tell, header_values
 from memoranda.http.plan import ServePlan
 from memoranda.http.replay import Replay
 
@@ -65,11 +68,12 @@ class _Endpoint:
 
     def __init__(self, server: FastMCP, plan: ServePlan) -> None:
         limits = plan.limits
+        self._replay = Replay(limits.replay_bytes)
         self._app = server.http_app(
             path=plan.path,
             json_response=False,
             stateless_http=False,
-            event_store=Replay(limits.replay_bytes),
+            event_store=self._replay,
             retry_interval=_RETRY_MS,
             host_origin_protection=False,  # the gate is stricter
             session_idle_timeout=limits.idle_s,
@@ -78,9 +82,39 @@ class _Endpoint:
         self._most_sessions = limits.sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "lifespan" and (manager := self._sessions()) is not None:
-            manager.max_sessions = self._most_sessions  # FastMCP has no setting for it
-        await self._app(scope, receive, send)
+        manager = None if scope["type"] == "lifespan" else self._sessions()
+        if manager is None:
+            await self._app(scope, receive, send)
+            return
+        if not self._can_go_on(scope):
+            await NO_SUCH_EVENT.send(send)
+            return
+        most = self._most_sessions  # FastMCP has no setting for it
+        is_full = len(manager._server_instances) >= most  # noqa: SLF001
+        manager.max_sessions = most + len(_idle(manager)) if is_full else most
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._make_room(manager)
+
+    def _make_room(self, manager: StreamableHTTPSessionManager) -> None:
+        """End the sessions that were idle for longest while there are too many.
+
+        Many clients close and leave their session behind: a hundred of them must not shut everybody out.
+        """
+        too_many = len(_open(manager)) - self._most_sessions
+        if too_many > 0:
+            for scope in _idle(manager)[:too_many]:
+                scope.cancel()
+
+    def _can_go_on(self, scope: Scope) -> bool:
+        """Whether the event, if any, is known after which a client wants to be told the rest.
+
+        Else the SDK would send it nothing, and its own client would ask again for ever.
+        """
+        if scope["method"] != "GET":
+            return True
+        return all(map(self._replay.knows, filter(None, header_values(scope, b"last-event-id"))))
 
     def _sessions(self) -> StreamableHTTPSessionManager | None:
         for route in self._app.routes:
@@ -88,6 +122,19 @@ class _Endpoint:
             if isinstance(endpoint, StreamableHTTPASGIApp):
                 return endpoint.session_manager
         return None
+
+
+def _open(manager: StreamableHTTPSessionManager) -> list[CancelScope]:
+    """What ends each session that is not being ended."""
+    sessions = manager._server_instances.values()  # noqa: SLF001 - FastMCP has no other way to them
+    scopes = [each.idle_scope for each in sessions if each.idle_scope is not None]
+    return [scope for scope in scopes if not scope.cancel_called]
+
+
+def _idle(manager: StreamableHTTPSessionManager) -> list[CancelScope]:
+    """Those of them that nothing is under way in, the longest idle first."""
+    idle = [scope for scope in _open(manager) if scope.deadline < math.inf]
+    return sorted(idle, key=lambda scope: scope.deadline)
 
 
 def _for_pages(inner: ASGIApp, plan: ServePlan) -> ASGIApp:

@@ -15,6 +15,7 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoranda.http.answers import (
+    AMBIGUOUS_LENGTH,
     ENDING,
     HOST_UNKNOWN,
     NO_SUCH_METHOD,
@@ -37,6 +38,8 @@ from memoranda.mcp.wire import mended
 
 _METHODS: Final = frozenset({"GET", "POST", "DELETE"})
 _PREFLIGHT: Final = "OPTIONS"
+_LARGE_BYTES: Final = 65_536
+"""A body from this size on is mended in a thread: a hostile one takes half a second."""
 _GRACE_S: Final = 5.0
 """How much longer than a call its request may take: the call's own limit answers in the protocol."""
 
@@ -93,6 +96,8 @@ class Gate:
                 return ORIGIN_FOREIGN
             case None:
                 pass
+        if header_values(scope, b"transfer-encoding") and header_values(scope, b"content-length"):
+            return AMBIGUOUS_LENGTH
         if scope["path"] == HEALTH:
             return None if scope["method"] in {"GET", "HEAD"} else NO_SUCH_METHOD
         if (scope["path"].rstrip("/") or "/") != plan.path:
@@ -157,7 +162,8 @@ class Intake:
                         break
         except TimeoutError:
             return TOO_SLOW
-        return mended(b"".join(parts))
+        body = b"".join(parts)
+        return mended(body) if size < _LARGE_BYTES else await asyncio.to_thread(mended, body)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = _Sent(send)

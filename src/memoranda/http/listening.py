@@ -76,7 +76,8 @@ def listen(at: Sequence[Address], port: int) -> tuple[socket.socket, ...]:
 
 
 def _bound(address: Address, port: int) -> socket.socket:
-    made = socket.socket(address.family, socket.SOCK_STREAM)
+    # asyncio sends small packets at once only for what is said to be TCP: else each answer takes 40 ms.
+    made = socket.socket(address.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # on Windows it would let another program take the port from us
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -43,8 +43,8 @@ def client_network(address: str) -> str:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return address
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
+        parsed = parsed.ipv4_mapped
+    if not isinstance(parsed, IPv6Address):  # this machine has sixteen million addresses
+        return "127.0.0.1" if parsed.is_loopback else str(parsed)
     return f"{int(parsed) >> (128 - _SITE_BITS):x}/{_SITE_BITS}"

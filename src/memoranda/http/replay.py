@@ -38,6 +38,10 @@ class Replay(EventStore):
             self._bytes -= gone
         return str(self._last)
 
+    def knows(self, event_id: EventId) -> bool:
+        """Whether what followed an event can still be sent."""
+        return _number(event_id) in self._events
+
     async def replay_events_after(
         self, last_event_id: EventId, send_callback: EventCallback
     ) -> StreamId | None:
@@ -46,11 +50,10 @@ class Replay(EventStore):
         Returns:
             The stream; None when the event is not known, or not any more.
         """
-        number = int(last_event_id) if last_event_id.isascii() and last_event_id.isdigit() else 0
-        seen = self._events.get(number) if len(last_event_id) < 20 else None
-        if seen is None:
+        number = _number(last_event_id)
+        if number not in self._events:
             return None
-        stream = seen[0]
+        stream = self._events[number][0]
         later = [
             EventMessage(message, str(each))
             for each, (of, message, _) in self._events.items()
@@ -59,6 +62,12 @@ class Replay(EventStore):
         for event in later:
             await send_callback(event)
         return stream
+
+
+def _number(event_id: EventId) -> int:
+    """Which event it is; 0, which none has, for what is no number of ours."""
+    is_number = event_id.isascii() and event_id.isdigit() and len(event_id) < 20
+    return int(event_id) if is_number else 0
 
 
 def _text_size(value: object) -> int:

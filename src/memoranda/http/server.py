@@ -28,7 +28,7 @@ from memoranda.http.plan import Asked, ServePlan, plan
 from memoranda.http.refusals import RefusalLog
 from memoranda.http.tokens import configured_token
 from memoranda.logs import configure_logging
-from memoranda.mcp.server import build_server, open_container, quiet_fastmcp
+from memoranda.mcp.server import build_server, leave, open_container, quiet_fastmcp
 from memoranda.mcp.session import Session
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Serving:
 
 
 def serve(asked: Asked, *, token_file: str | None, ready: Callable[[Serving], None]) -> None:
-    """Serve until the process is told to end.
+    """Serve until the process is told to end, and end it with code 0. Does not return.
 
     Args:
         asked: what the command line says.
@@ -140,6 +140,7 @@ async def _serve(
         **protocol_settings(planned.limits),
     )
     await HttpServer(config, begin=begin, end=application.end).serve(sockets=list(sockets))
+    leave(0)
 
 
 class HttpServer(uvicorn.Server):

@@ -104,10 +104,10 @@ def run_stdio() -> None:
     try:
         asyncio.run(_serve(*wires))
     except* (BrokenPipeError, ConnectionResetError):
-        _leave(0)  # the client closed its end
+        leave(0)  # the client closed its end
     except* BaseException:
         logging.getLogger(__name__).exception("the server failed")
-        _leave(1)
+        leave(1)
 
 
 async def _serve(given: int, output: int) -> None:
@@ -127,7 +127,7 @@ async def _serve(given: int, output: int) -> None:
     listening = loop.create_task(_until_nobody_is_there(given, output))
     listening.add_done_callback(lambda task: None if task.cancelled() else end())
     await server.run_stdio_async(show_banner=False)
-    _leave(0)
+    leave(0)
 
 
 async def _until_nobody_is_there(given: int, output: int) -> None:
@@ -153,10 +153,14 @@ async def _close(session: Session) -> None:
     except Exception as error:  # noqa: BLE001 - the process ends, whatever could not be closed
         logging.getLogger(__name__).warning("closing did not end well: %r", error)
     finally:
-        _leave(0)
+        leave(0)
 
 
-def _leave(code: int) -> None:
+def leave(code: int) -> None:
+    """End the process without joining threads: one may wait for ever, as for a disk that is gone.
+
+    What has to be closed was closed before.
+    """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

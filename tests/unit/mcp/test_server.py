@@ -23,7 +23,7 @@ async def test_it_leaves_whatever_could_not_be_closed(
                 raise error
 
     left: list[int] = []
-    monkeypatch.setattr(server, "_leave", left.append)
+    monkeypatch.setattr(server, "leave", left.append)
     session: Any = Session()
     with contextlib.suppress(asyncio.CancelledError):
         await server._close(session)
@@ -36,7 +36,7 @@ async def test_it_leaves_though_closing_does_not_end(monkeypatch: pytest.MonkeyP
             await asyncio.Event().wait()
 
     left: list[int] = []
-    monkeypatch.setattr(server, "_leave", left.append)
+    monkeypatch.setattr(server, "leave", left.append)
     monkeypatch.setattr(server, "_CLOSING_PATIENCE_S", 0.01)
     session: Any = Session()
     await server._close(session)
