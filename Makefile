@@ -49,6 +49,7 @@ install: $(INSTALLED) ## Make the environment and install Memoranda into it
 develop: $(DEVELOP) ## The same, with what the tests and checks need
 
 test: $(DEVELOP) ## Run all tests (ARGS="-k name" passes options on to pytest, WORKERS=0 runs them in one process)
+	@$(BIN)/python -m compileall -q src # or every process that a test starts compiles it, where Python may not keep that
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-models: $(DEVELOP) ## The tests that need fastembed, which is installed beside the environment

@@ -1,8 +1,86 @@
-"""What holds for all tests: how long an example takes is no matter of right or wrong."""
+"""What holds for all tests: what is the same for all of them is made once in each process."""
 
 from __future__ import annotations
 
+import gc
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
+from memoranda.db import migrate
+
+# How long an example takes is no matter of right or wrong.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+_upgrade = migrate._upgrade
+_MEMORY = Path("/dev/shm")
+_ROOM_BYTES = 1_000_000_000
+
+
+def pytest_collection_finish() -> None:
+    """The tests stay to the end: the collector of garbage need not look through them every time."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _copied_databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A new database is a copy of one that the migrations made.
+
+    Only in this process; a process that a test starts runs them, and so do the tests that ask for
+    `real_migrations`.
+    """
+
+    @cache
+    def migrated() -> bytes:
+        path = tmp_path_factory.mktemp("migrated") / "memory.db"
+        path.touch()
+        _upgrade(path)
+        return path.read_bytes()
+
+    def upgrade(path: Path) -> None:
+        if path.stat().st_size:
+            _upgrade(path)
+        else:
+            path.write_bytes(migrated())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrate, "_upgrade", upgrade)
+        yield
+
+
+@pytest.fixture(scope="module")
+def real_migrations() -> Iterator[None]:
+    """Every database of this module is made by the migrations."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrate, "_upgrade", _upgrade)
+        yield
+
+
+@pytest.fixture(scope="session")
+def _memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ  # else someone may want to look at what is left
+    if is_worker and _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM_BYTES:
+        with tempfile.TemporaryDirectory(prefix="memoranda-", dir=_MEMORY) as folder:
+            yield Path(folder)
+    else:
+        yield tmp_path_factory.mktemp("no-memory")
+
+
+@pytest.fixture
+def memory_path(_memory: Path) -> Iterator[Path]:
+    """As `tmp_path`, in memory where there is room: for tests of which the disk is no matter.
+
+    Every write to a database waits for the disk otherwise.
+    """
+    folder = Path(tempfile.mkdtemp(dir=_memory))
+    yield folder
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shutil.rmtree(folder, ignore_errors=True)

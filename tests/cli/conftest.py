@@ -42,6 +42,12 @@ Cli = Callable[..., Outcome]
 
 
 @pytest.fixture
+def tmp_path(memory_path: Path) -> Path:
+    """What is tested here is not the disk."""
+    return memory_path
+
+
+@pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The configuration folder of this test; no setting of the machine is seen."""
     import os

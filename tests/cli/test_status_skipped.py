@@ -14,7 +14,7 @@ def leave_out(notes: Path, number: int) -> None:
         (notes / f"draft {each:03}.md").write_text("draft\n")
     (notes / ".gitignore").write_text("# mine\ndraft*.md\n")
     (notes / ".hidden.md").write_text("hidden\n")
-    (notes / "out.md").symlink_to("/nowhere at all")
+    (notes / "out.md").symlink_to("not there.md")
 
 
 def test_status_shows_one_path_for_a_reason_and_the_way_to_all(ready: Cli, notes: Path) -> None:

@@ -25,6 +25,8 @@ from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem, Dis
 from memoranda.model.item_key import item_key
 from memoranda.repositories.project import INDEX_VERSION
 
+pytestmark = pytest.mark.usefixtures("real_migrations")
+
 NOW = datetime(2026, 1, 2, tzinfo=UTC).replace(tzinfo=None)
 
 

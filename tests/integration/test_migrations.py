@@ -23,6 +23,8 @@ from memoranda.db.engine import begin_read, begin_write, open_engine
 from memoranda.db.tables import metadata
 from memoranda.errors import DatabaseDamaged
 
+pytestmark = pytest.mark.usefixtures("real_migrations")
+
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:

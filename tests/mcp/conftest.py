@@ -68,6 +68,12 @@ class Caller:
 
 
 @pytest.fixture
+def tmp_path(memory_path: Path) -> Path:
+    """What is tested here is not the disk."""
+    return memory_path
+
+
+@pytest.fixture
 def project_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of Main (default); Second lies beside it. The configuration is this test's own."""
     root, second, config = (tmp_path / name for name in ("main", "second", "config"))
