@@ -64,6 +64,9 @@ class Gate:
         if scope["type"] == "lifespan":
             await self._inner(scope, receive, send)
             return
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
         refused = self._refusal(scope)
         if refused is not None:
             self._tell(refused, _address(scope))
@@ -144,7 +147,7 @@ class Intake:
         """The body, mended where the protocol could not read it."""
         most = self._limits.body_bytes
         declared = header_values(scope, b"content-length")
-        if any(not each.isdigit() or len(each) > 12 or int(each) > most for each in declared):
+        if any(not each.isdecimal() or len(each) > 12 or int(each) > most for each in declared):
             return TOO_LARGE
         parts, size = [], 0
         try:

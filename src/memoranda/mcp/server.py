@@ -82,6 +82,8 @@ def build_server(
         lifespan=lifespan,
         middleware=[*middleware, _Starter(session)],
         dereference_schemas=False,
+        mask_error_details=False,  # said, else FastMCP asks its own variables
+        strict_input_validation=False,
     )
     add_tools(server, session, toolsets)
     add_resources(server, session)
