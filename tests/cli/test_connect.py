@@ -285,12 +285,12 @@ def test_a_lost_copy_is_not_needed(cli: Cli, person: Path) -> None:
 @pytest.mark.parametrize(
     ("client", "data", "reason"),
     [
-        ("claude-code", b'{"a": 1,}', "line 1 is not JSON"),
-        ("claude-code", b'{"a": 1}\n// c', "line 2 is not JSON"),
+        ("claude-code", b'{"a": 1,}', "line 1, is not JSON"),
+        ("claude-code", b'{"a": 1}\n// c', "line 2, is not JSON"),
         ("claude-desktop", b'{"mcpServers": {}, "mcpServers": {}}', "twice"),
         ("cursor", b'{"mcpServers": []}', "not an object"),
         ("cursor", b"[]", "no JSON object"),
-        ("vscode", b'{"a": "\xff"}', "line 1 is not UTF-8"),
+        ("vscode", b'{"a": "\xff"}', "line 1, is not UTF-8"),
         ("vscode", '{"a": 1}'.encode("utf-16"), "is not UTF-8"),
         ("vscode", b'{"inputs": {}}', "not an array"),
         ("codex", b"a = ", "is not TOML"),
@@ -386,6 +386,8 @@ def test_a_token_is_asked_for_where_the_server_asks_and_is_never_written(
     here = ("--url", "http://127.0.0.1:8765/mcp")
     assert cli("connect", "cursor", *here, "--json").json["needs_token"] is False
     assert cli("connect", "cursor", *REMOTE, "--json").json["needs_token"] is True
+    named = ("--url", "http://127.example.org/mcp")
+    assert cli("connect", "cursor", *named, "--json").json["needs_token"] is True
     home.mkdir()
     (home / "http.token").write_text(TOKEN)
     assert cli("connect", "cursor", *here, "--json").json["needs_token"] is True
@@ -475,3 +477,56 @@ def test_clients_and_files_are_completed(cli: Cli) -> None:
     clients = cli("completion", "bash", "--", "connect", "c").out.split()
     assert clients == ["claude-code", "claude-desktop", "cursor", "codex", "chatgpt"]
     assert cli("completion", "bash", "--", "connect", "cursor", "--file", "").out == "\x1f\n"
+
+
+def test_a_client_without_a_file_has_none_under_another_name(cli: Cli, person: Path) -> None:
+    file = put(person, "cursor", b"{}")
+    shown = cli("connect", "chatgpt", "--file", file).out
+    assert shown.startswith("ChatGPT keeps its apps")
+    assert "\n1. " in shown
+    assert cli("connect", "chatgpt", "--write", "--file", file).code == 1
+    assert file.read_bytes() == b"{}"
+
+
+def test_a_date_in_an_entry_of_ours_stays(cli: Cli, person: Path) -> None:
+    text = (
+        b'[mcp_servers.memoranda]\ncommand = "/old/memoranda"\nargs = ["mcp"]\nadded = 2026-01-01\n'
+    )
+    file = put(person, "codex", text)
+    assert cli("connect", "codex", "--write").code == 0
+    assert b"added = 2026-01-01\n" in file.read_bytes()
+    assert cli("connect", "codex", "--undo", "--json").json["action"] == "restored"
+    assert file.read_bytes() == text
+
+
+def test_an_entry_with_an_address_that_was_written_here_is_known_as_ours(
+    cli: Cli, person: Path, home: Path
+) -> None:
+    cli("connect", "cursor", "--write", *REMOTE)
+    rows = {row["client"]: row["connected"] for row in cli("connect", "--json").json["clients"]}
+    assert rows["cursor"] == "other"
+    shown = cli("connect", "cursor").out
+    assert "yes, in another way" in shown
+    assert "connect cursor --undo\n" in shown
+    assert "connect cursor --write\n" in shown
+    [record] = (home / ".clients").glob("*.json")
+    record.write_text("{}")
+    assert "does not say" in cli("connect", "cursor").out
+
+
+def test_commands_that_are_shown_work_in_any_folder(
+    cli: Cli, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(person)
+    done = cli("connect", "cursor", "--write", "--file", "mcp.json").out
+    assert f"connect cursor --undo --file {person / 'mcp.json'}\n" in done
+
+
+def test_a_file_with_a_second_name_is_left_alone(cli: Cli, person: Path) -> None:
+    file = put(person, "cursor")
+    (person / "dotfiles.json").hardlink_to(file)
+    before = everything(person)
+    refused = cli("connect", "cursor", "--write")
+    assert refused.code == 1
+    assert "2 names" in refused.err
+    assert everything(person) == before

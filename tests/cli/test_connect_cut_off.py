@@ -12,8 +12,7 @@ import pytest
 
 from memoranda.cli.clients import client_file
 from memoranda.cli.clients.connecting import connect, disconnect
-from memoranda.cli.clients.outcomes import Place
-from memoranda.cli.clients.places import Client
+from memoranda.cli.clients.places import Client, Place
 from memoranda.cli.clients.records import RecordStore
 from memoranda.cli.clients.servers import Remote, Stdio
 from memoranda.errors import MemorandaError

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
+from memoranda.cli.clients.places import Client
+from memoranda.cli.clients.servers import Stdio, client_command, entry_of
 from memoranda.cli.command_line import command_line, program
 
 ENTRY = "memoranda"
@@ -20,21 +22,15 @@ def client_configuration(
     command: Sequence[str], environment: Mapping[str, str], entry: str = ENTRY
 ) -> dict[str, object]:
     """The entry of an `mcpServers` configuration (Claude Desktop, Cursor and most clients)."""
-    server: dict[str, object] = {"command": command[0], "args": list(command[1:])}
-    if environment:
-        server["env"] = dict(environment)
-    return {"mcpServers": {entry: server}}
+    server = Stdio(tuple(command), environment)
+    return {"mcpServers": {entry: entry_of(Client.CURSOR, server, entry)}}
 
 
 def claude_command(
     command: Sequence[str], environment: Mapping[str, str], entry: str = ENTRY
 ) -> str:
     """The line that adds the server to Claude Code, for every folder the person works in."""
-    variables = [
-        word for name, value in environment.items() for word in ("--env", f"{name}={value}")
-    ]
-    words = ["claude", "mcp", "add", "--scope", "user", entry, *variables, "--", *command]
-    return shlex.join(words)
+    return client_command(Client.CLAUDE_CODE, Stdio(tuple(command), environment), entry)
 
 
 def connect_text(command: Sequence[str], environment: Mapping[str, str], entry: str = ENTRY) -> str:

@@ -85,13 +85,19 @@ def require_writable(found: Found) -> None:
     """Make sure that the file may be replaced.
 
     Raises:
-        FileProblem: its owner has made it read-only.
+        FileProblem: its owner has made it read-only, or it has another name, which would keep the old bytes.
     """
     if found.data is None:
         return
     with _told(found.named, "read"):
-        is_locked = not found.target.stat().st_mode & 0o222
-    if is_locked or not os.access(found.target, os.W_OK):
+        status = found.target.stat()
+    if status.st_nlink > 1:
+        raise FileProblem(
+            str(found.named),
+            f"{found.named} is the same file under {status.st_nlink} names (hard links)",
+            hint="Make it a file of its own or a symbolic link, or add the entry by hand.",
+        )
+    if not status.st_mode & 0o222 or not os.access(found.target, os.W_OK):
         raise FileProblem(
             str(found.named),
             f"{found.named} is read-only",
@@ -100,7 +106,7 @@ def require_writable(found: Found) -> None:
 
 
 def replace(found: Found, data: bytes) -> None:
-    """Put other bytes in the file's place, in one step; mode and owner stay, and so do links to it.
+    """Put other bytes in the file's place, in one step; mode and owner stay, and so do symbolic links to it.
 
     Raises:
         FileProblem: another program has changed it since it was found, or it cannot be written.
@@ -142,25 +148,15 @@ def create(found: Found, data: bytes) -> None:
 
     Raises:
         FileProblem: there is a file by now, or none can be made.
-        DiskFull: there is no space. Nothing is left behind.
+        DiskFull: there is no space. Folders that were made are left: `missing_folders` told them before.
     """
     folder = found.target.parent
-    made: list[Path] = []
-    try:
-        with _told(found.named, "made"):
-            make_folders(folder, made)
-            with temporary_file(folder, data, token=_token(found)) as (fd, temp):
-                os.fchmod(fd, _PRIVATE)
-                give_free_name(temp, found.target)
-            sync_folder(folder)
-    except FileProblem:
-        remove_folders(made)
-        raise
-
-
-def remove_empty(folders: list[Path]) -> None:
-    """Take these folders away where they are empty; the outermost is the first."""
-    remove_folders(folders)
+    with _told(found.named, "made"):
+        make_folders(folder, [])
+        with temporary_file(folder, data, token=_token(found)) as (fd, temp):
+            os.fchmod(fd, _PRIVATE)
+            give_free_name(temp, found.target)
+        sync_folder(folder)
 
 
 def remove(found: Found, folders: list[Path]) -> None:
@@ -177,27 +173,22 @@ def make_backup(found: Found) -> Path:
     Raises:
         FileProblem, DiskFull: it cannot be made; nothing is left behind.
     """
-    data = found.data or b""
+    data, folder = found.data or b"", found.named.parent
     with (
         _told(found.named, "copied"),
-        temporary_file(found.named.parent, data, token=_token(found), like=found.target) as (
-            _,
-            temp,
-        ),
+        temporary_file(folder, data, token=_token(found), like=found.target) as (_, temp),
     ):
         number = 1
         while True:
             suffix = _BACKUP if number == 1 else f"{_BACKUP}-{number}"
-            backup = found.named.with_name(f"{found.named.name}{suffix}")
+            backup = folder / f"{found.named.name}{suffix}"
             if backup_bytes(backup) == data:
                 return backup
-            try:
+            with contextlib.suppress(FileExistsError):
                 give_free_name(temp, backup)
-            except FileExistsError:
-                number += 1
-                continue
-            sync_folder(backup.parent)
-            return backup
+                sync_folder(folder)
+                return backup
+            number += 1
 
 
 def backup_bytes(backup: Path) -> bytes | None:
@@ -216,12 +207,11 @@ def backups(found: Found) -> list[Path]:
     return []
 
 
-def forget_backup(backup: Path, expected: str) -> bool:
-    """Remove a copy whose bytes are in the file again. Returns whether it is gone."""
+def forget_backup(backup: Path, expected: str) -> None:
+    """Remove a copy whose bytes are in the file again."""
     if digest(backup_bytes(backup)) == expected:
         with contextlib.suppress(OSError):
             backup.unlink()
-    return not backup.exists()
 
 
 def _token(found: Found) -> str:

@@ -11,15 +11,16 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from memoranda.cli.clients import client_file, documents
 from memoranda.cli.clients.client_file import ABSENT, Found, digest
-from memoranda.cli.clients.outcomes import Action, Outcome, Place
-from memoranda.cli.clients.records import Record, RecordStore
-from memoranda.cli.clients.servers import Server, entry_of, input_of, is_ours, is_same
-from memoranda.cli.clients.trace import Unusable, entry_merged
+from memoranda.cli.clients.outcomes import Action, Outcome
+from memoranda.cli.clients.places import Place
+from memoranda.cli.clients.records import Record, RecordStore, may_change
+from memoranda.cli.clients.servers import Server, entry_merged, entry_of, input_of, is_same
+from memoranda.cli.clients.trace import Unusable
 from memoranda.errors import ConfigProblem, MemorandaError
+from memoranda.files.atomic import remove_folders
 
 
 def connect(place: Place, server: Server, store: RecordStore) -> Outcome:
@@ -31,33 +32,26 @@ def connect(place: Place, server: Server, store: RecordStore) -> Outcome:
     """
     entry = entry_of(place.client, server, place.name)
     question = input_of(place.client, server, place.name)
-    with store.locked():
+    with store.locked(), _told(place.file):
         found = client_file.find(place.file)
         client_file.sweep(found)
         record = _settled(place, found, store)
-        with _told(place.file):
-            text = documents.decoded(found.data or b"")
-            old = documents.servers_in(place.kind, text).get(place.name)
-        if old is not None and not _is_ours(old, record, server):
+        text = documents.decoded(found.data or b"")
+        old = documents.servers_in(place.kind, text).get(place.name)
+        if old is not None and not may_change(old, record, server):
             raise _foreign(place)
         merged = entry if old is None else entry_merged(old, entry)
-        with _told(place.file):
-            asked = documents.with_input(place.kind, text, question) if question else None
+        asked = documents.with_input(place.kind, text, question) if question else None
         if old is not None and is_same(old, merged) and asked is None:
             return Outcome(Action.UNCHANGED, place.file, reason="it is connected already")
         client_file.require_writable(found)
-        with _told(place.file):
-            edited = documents.with_server(place.kind, text, place.name, merged)
-            new = edited.text
-            asked = documents.with_input(place.kind, new, question) if question else None
-            data = documents.encoded(asked.text if asked else new)
+        edited = documents.with_server(place.kind, text, place.name, merged)
+        asked = documents.with_input(place.kind, edited.text, question) if question else None
+        data = documents.encoded(asked.text if asked else edited.text)
         fresh = Record(
             file=str(found.target),
             before=found.digest,
             written=(digest(data),),
-            backup="",
-            copies=(),
-            folders=(),
             is_created=found.data is None,
             entries=(merged,),
             trace=edited.trace,
@@ -68,11 +62,11 @@ def connect(place: Place, server: Server, store: RecordStore) -> Outcome:
             return _created(place, found, data, fresh, store)
         if record is not None:
             return _again(place, found, data, record, fresh, store)
-        store.save(place.client, place.name, found.target, fresh)
+        store.save(place, found.target, fresh)
         with _cleaned_up(place, found, store):
             backup = client_file.make_backup(found)
             fresh = replace(fresh, backup=str(backup))
-            store.save(place.client, place.name, found.target, fresh)
+            store.save(place, found.target, fresh)
             client_file.replace(found, data)
         return Outcome(Action.ADDED if old is None else Action.UPDATED, place.file, backup)
 
@@ -84,20 +78,17 @@ def disconnect(place: Place, store: RecordStore) -> Outcome:
         ConfigProblem: the file cannot be changed safely, or the entry is another program's by now.
         FileProblem, DiskFull: it cannot be read or written. In every case it is as it was.
     """
-    with store.locked():
+    with store.locked(), _told(place.file):
         found = client_file.find(place.file)
         client_file.sweep(found)
-        had_record = store.load(place.client, place.name, found.target) is not None
+        had_record = store.load(place, found.target) is not None
         record = _settled(place, found, store)
         if record is None:
-            return Outcome(
-                Action.UNCHANGED, place.file, reason=_gone(place, found, had_record=had_record)
-            )
-        if found.digest in record.written:
-            outcome = _put_back(place, found, record)
-        else:
-            outcome = _take_out(place, found, record)
-        store.drop(place.client, place.name, found.target)
+            reason = "it was taken back already" if had_record else _gone(place, found)
+            return Outcome(Action.UNCHANGED, place.file, reason=reason)
+        is_as_left = found.digest in record.written
+        outcome = (_put_back if is_as_left else _take_out)(place, found, record)
+        store.drop(place, found.target)
         return outcome
 
 
@@ -106,7 +97,7 @@ def _created(
 ) -> Outcome:
     folders = tuple(map(str, client_file.missing_folders(found)))
     record = replace(record, folders=folders)
-    store.save(place.client, place.name, found.target, record)
+    store.save(place, found.target, record)
     with _cleaned_up(place, found, store):
         client_file.create(found, data)
     return Outcome(Action.CREATED, place.file)
@@ -116,38 +107,33 @@ def _again(
     place: Place, found: Found, data: bytes, old: Record, new: Record, store: RecordStore
 ) -> Outcome:
     """Write over an entry of ours; what was before the first time stays what an undo goes back to."""
-    trace = old.question_trace or new.question_trace
-    if found.digest in old.written:
-        record = replace(
-            old,
-            written=(*old.written, *new.written),
-            entries=(*old.entries, *new.entries),
-            question=new.question or old.question,
-            question_trace=trace,
-        )
-        store.save(place.client, place.name, found.target, record)
-        client_file.replace(found, data)
-        return Outcome(Action.UPDATED, place.file)
-    backup = client_file.make_backup(found)
-    copies = [each for each in (old.backup, *old.copies, str(backup)) if each]
     record = replace(
         old,
-        before="",
-        written=new.written,
-        backup="",
-        copies=tuple(dict.fromkeys(copies)),
         entries=(*old.entries, *new.entries),
         question=new.question or old.question,
-        question_trace=trace,
+        question_trace=old.question_trace or new.question_trace,
     )
-    store.save(place.client, place.name, found.target, record)
+    backup = None
+    if found.digest in old.written:
+        record = replace(record, written=(*old.written, *new.written))
+    else:
+        backup = client_file.make_backup(found)
+        copies = [each for each in (old.backup, *old.copies, str(backup)) if each]
+        record = replace(
+            record,
+            before="",
+            written=new.written,
+            backup="",
+            copies=tuple(dict.fromkeys(copies)),
+        )
+    store.save(place, found.target, record)
     client_file.replace(found, data)
     return Outcome(Action.UPDATED, place.file, backup)
 
 
 def _put_back(place: Place, found: Found, record: Record) -> Outcome:
     """The file is as we left it: it gets the bytes of before."""
-    if record.is_created and record.before == ABSENT:
+    if record.before == ABSENT:
         client_file.remove(found, [Path(each) for each in record.folders])
         return Outcome(Action.REMOVED, place.file)
     data = client_file.backup_bytes(Path(record.backup)) if record.backup else None
@@ -163,15 +149,12 @@ def _put_back(place: Place, found: Found, record: Record) -> Outcome:
 
 def _take_out(place: Place, found: Found, record: Record) -> Outcome:
     """The file has changed since: the entry goes, the rest stays."""
-    with _told(place.file):
-        text = documents.decoded(found.data or b"")
-        there = documents.servers_in(place.kind, text)[place.name]
-    if not _is_ours(there, record):
+    text = documents.decoded(found.data or b"")
+    there = documents.servers_in(place.kind, text)[place.name]
+    if not may_change(there, record):
         raise _foreign(place)
     data = _without(place, found, record)
-    with _told(place.file):
-        is_empty = documents.is_empty(place.kind, documents.decoded(data))
-    if record.is_created and is_empty:
+    if record.is_created and documents.is_empty(place.kind, documents.decoded(data)):
         client_file.remove(found, [Path(each) for each in record.folders])
         return Outcome(Action.REMOVED, place.file)
     client_file.replace(found, data)
@@ -180,33 +163,20 @@ def _take_out(place: Place, found: Found, record: Record) -> Outcome:
             client_file.forget_backup(Path(record.backup), record.before)
         return Outcome(Action.RESTORED, place.file)
     copies = [each for each in (record.backup, *record.copies) if each and Path(each).exists()]
-    reason = f"copies of before are still there: {', '.join(copies)}" if copies else ""
+    reason = f"copies of the file from before stay beside it: {', '.join(copies)}" if copies else ""
     return Outcome(Action.TAKEN_OUT, place.file, reason=reason)
 
 
 def _without(place: Place, found: Found, record: Record) -> bytes:
-    with _told(place.file):
-        text = documents.decoded(found.data or b"")
-        if record.question is not None and record.question_trace is not None:
-            text = documents.without_input(place.kind, text, record.question, record.question_trace)
-        text = documents.without_server(place.kind, text, place.name, record.trace)
-        return documents.encoded(text)
+    text = documents.decoded(found.data or b"")
+    if record.question is not None and record.question_trace is not None:
+        text = documents.without_input(place.kind, text, record.question, record.question_trace)
+    text = documents.without_server(place.kind, text, place.name, record.trace)
+    return documents.encoded(text)
 
 
-def _is_ours(entry: object, record: Record | None, server: Server | None = None) -> bool:
-    """Whether the entry in the file is one that we may change."""
-    if is_ours(entry, server):
-        return True
-    if record is None or not isinstance(entry, dict):
-        return False
-    urls = {each["url"] for each in record.entries if isinstance(each.get("url"), str)}
-    return entry in record.entries or entry.get("url") in urls
-
-
-def _gone(place: Place, found: Found, *, had_record: bool) -> str:
-    """Why there is nothing to take back."""
-    if had_record:
-        return "it was taken back already"
+def _gone(place: Place, found: Found) -> str:
+    """Why there is nothing to take back where nothing was written down."""
     with contextlib.suppress(Unusable):
         text = documents.decoded(found.data or b"")
         if place.name in documents.servers_in(place.kind, text):
@@ -223,27 +193,24 @@ def _settled(place: Place, found: Found, store: RecordStore) -> Record | None:
     The file is without the entry when the write never came to its end, when an undo did not, and when a
     person or the client took the entry out.
     """
-    record = store.load(place.client, place.name, found.target)
+    record = store.load(place, found.target)
     if record is None or found.digest in record.written:
         return record
-    if found.data is not None and found.digest != record.before:
-        with _told(place.file):
-            servers: dict[str, Any] = documents.servers_in(
-                place.kind, documents.decoded(found.data)
-            )
-        if place.name in servers:
-            return record
+    is_there = found.data is not None and found.digest != record.before
+    text = documents.decoded(found.data or b"")
+    if is_there and place.name in documents.servers_in(place.kind, text):
+        return record
     _forget(place, found, record, store)
     return None
 
 
 def _forget(place: Place, found: Found, record: Record, store: RecordStore) -> None:
     if found.data is None:
-        client_file.remove_empty([Path(each) for each in record.folders])
+        remove_folders([Path(each) for each in record.folders])
     elif found.digest == record.before:
         for backup in client_file.backups(found):
             client_file.forget_backup(backup, record.before)
-    store.drop(place.client, place.name, found.target)
+    store.drop(place, found.target)
 
 
 @contextlib.contextmanager
@@ -253,7 +220,7 @@ def _cleaned_up(place: Place, found: Found, store: RecordStore) -> Iterator[None
         yield
     except MemorandaError:
         with contextlib.suppress(MemorandaError):
-            record = store.load(place.client, place.name, found.target)
+            record = store.load(place, found.target)
             if record is not None and client_file.find(place.file).digest == record.before:
                 _forget(place, found, record, store)
         raise
@@ -265,10 +232,9 @@ def _told(file: Path) -> Iterator[None]:
     try:
         yield
     except Unusable as error:
-        place = f", line {error.line}" if error.line else ""
         raise ConfigProblem(
             str(file),
-            f"{file}{place} {error.reason}",
+            error.of(file),
             line=error.line,
             hint="Nothing was changed. Correct the file, or edit it by hand.",
         ) from error

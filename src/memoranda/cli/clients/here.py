@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from memoranda.cli.clients.places import Client, Platform, client_file, client_folder
+from memoranda.cli.clients.places import Client, Platform, client_file, client_folder, kind_of
 from memoranda.cli.clients.servers import Remote, Server, Stdio
 from memoranda.config import client_environment, config_dir, http_token, http_token_file
 from memoranda.errors import ConfigProblem, InvalidArgument
@@ -40,7 +40,7 @@ def file_here(client: Client, given: str | None) -> Path | None:
         InvalidArgument: what is given names no file.
         ConfigProblem: there is no home folder.
     """
-    if given is None:
+    if given is None or not kind_of(client).table:
         found = client_file(client, _platform(), client_environment(), home_folder())
         return None if found is None else Path(str(found)).absolute()
     try:
@@ -66,12 +66,16 @@ def home_folder() -> Path:
 
 def _needs_token(url: str) -> bool:
     """Whether the server asks for a token: elsewhere always, on this machine when one is configured."""
+    from ipaddress import ip_address
     from urllib.parse import urlsplit
 
     from memoranda.config import load_settings
 
     host = urlsplit(url).hostname or ""
-    is_here = host in {"localhost", "::1"} or host.startswith("127.")
+    try:
+        is_here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # a name, whatever it begins with
+        is_here = False
     if not is_here or http_token() is not None or http_token_file().exists():
         return True
     return bool(load_settings().http_token_file)

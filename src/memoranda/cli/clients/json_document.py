@@ -6,7 +6,7 @@ Every text that is given back was read again and holds exactly the value that wa
 from __future__ import annotations
 
 from memoranda.cli.clients.json_edit import put_item, put_member, put_whole, replaced, taken_out
-from memoranda.cli.clients.json_tree import Child, Json, Node, NotJson, read_tree
+from memoranda.cli.clients.json_tree import Child, Json, Node, read_tree
 from memoranda.cli.clients.trace import Edited, Trace, Unusable
 
 
@@ -16,9 +16,7 @@ def table_of(text: str, table: str, *, is_strict: bool) -> dict[str, Json]:
     Raises:
         Unusable: the text is not JSON, or has another shape.
     """
-    holder = _table(_root(text, is_strict=is_strict), table, "{")
-    value = holder.node.value() if holder else {}
-    return value if isinstance(value, dict) else {}
+    return _members(_table(_root(text, is_strict=is_strict), table, "{"))
 
 
 def with_entry(text: str, table: str, name: str, value: Json, *, is_strict: bool) -> Edited:
@@ -29,21 +27,14 @@ def with_entry(text: str, table: str, name: str, value: Json, *, is_strict: bool
     """
     root = _root(text, is_strict=is_strict)
     holder = _table(root, table, "{")
-    expected = _members(root)
-    servers = dict(_members(holder.node if holder else None))
-    servers[name] = value
-    expected[table] = servers
-    if root is None:
-        edited = Edited(put_whole(text, {table: {name: value}}), Trace(blank=text))
-    elif holder is None:
-        put = put_member(text, root, table, {name: value})
-        edited = Edited(put.text, Trace(is_table_new=True, table_gap=put.gap))
+    if holder is None:
+        edited = _with_table(text, root, table, {name: value})
     elif (child := holder.node.child(name)) is not None:
         previous = text[child.node.start : child.node.end]
         edited = Edited(replaced(text, child, value), Trace(previous=previous))
     else:
-        put = put_member(text, holder.node, name, value)
-        edited = Edited(put.text, Trace(gap=put.gap))
+        edited = put_member(text, holder.node, name, value)
+    expected = _members(root) | {table: _members(holder) | {name: value}}
     _check(edited.text, expected, is_strict=is_strict)
     return edited
 
@@ -59,21 +50,14 @@ def without_entry(text: str, table: str, name: str, trace: Trace, *, is_strict: 
     child = holder.node.child(name) if holder else None
     if root is None or holder is None or child is None:
         raise Unusable(f"it has no {name} in {table}")
-    expected = _members(root)
-    servers = dict(_members(holder.node))
-    if trace.previous is not None:
-        previous = read_tree(trace.previous, is_strict=is_strict)
-        servers[name] = previous.value() if previous else None
-        new = f"{text[: child.node.start]}{trace.previous}{text[child.node.end :]}"
-    else:
+    servers = _members(holder)
+    if trace.previous is None:
         del servers[name]
-        new = _taken(text, root, holder, child, trace)
-    expected[table] = servers
-    if not servers and (trace.is_table_new or trace.blank is not None):
-        del expected[table]
-    if _is_blank_again(new, expected, trace, is_strict=is_strict):
-        return trace.blank or ""
-    _check(new, expected, is_strict=is_strict)
+        return _taken(text, root, holder, child, servers, trace, is_strict=is_strict)
+    previous = read_tree(trace.previous, is_strict=is_strict)
+    servers[name] = previous.value() if previous else None
+    new = f"{text[: child.node.start]}{trace.previous}{text[child.node.end :]}"
+    _check(new, _members(root) | {table: servers}, is_strict=is_strict)
     return new
 
 
@@ -85,20 +69,14 @@ def with_item(text: str, table: str, value: dict[str, Json], *, is_strict: bool)
     """
     root = _root(text, is_strict=is_strict)
     holder = _table(root, table, "[")
-    if holder and _item(holder.node, value["id"]) is not None:
+    if holder is None:
+        edited = _with_table(text, root, table, [value])
+    elif _item(holder.node, value["id"]) is not None:
         return None
-    if root is None:
-        edited = Edited(put_whole(text, {table: [value]}), Trace(blank=text))
-    elif holder is None:
-        put = put_member(text, root, table, [value])
-        edited = Edited(put.text, Trace(is_table_new=True, table_gap=put.gap))
     else:
-        put = put_item(text, holder.node, value)
-        edited = Edited(put.text, Trace(gap=put.gap))
-    there = holder.node.value() if holder else []
-    expected = _members(root)
-    expected[table] = [*(there if isinstance(there, list) else []), value]
-    _check(edited.text, expected, is_strict=is_strict)
+        edited = put_item(text, holder.node, value)
+    there = [each.node.value() for each in holder.node.children] if holder else []
+    _check(edited.text, _members(root) | {table: [*there, value]}, is_strict=is_strict)
     return edited
 
 
@@ -113,16 +91,8 @@ def without_item(text: str, table: str, item_id: Json, trace: Trace, *, is_stric
     child = _item(holder.node, item_id) if holder else None
     if root is None or holder is None or child is None:
         return text
-    expected = _members(root)
-    left = [each.node.value() for each in holder.node.children if each is not child]
-    expected[table] = left
-    new = _taken(text, root, holder, child, trace)
-    if not left and (trace.is_table_new or trace.blank is not None):
-        del expected[table]
-    if _is_blank_again(new, expected, trace, is_strict=is_strict):
-        return trace.blank or ""
-    _check(new, expected, is_strict=is_strict)
-    return new
+    left: Json = [each.node.value() for each in holder.node.children if each is not child]
+    return _taken(text, root, holder, child, left, trace, is_strict=is_strict)
 
 
 def is_empty(text: str, *, is_strict: bool) -> bool:
@@ -131,11 +101,29 @@ def is_empty(text: str, *, is_strict: bool) -> bool:
     return root is None or not root.children
 
 
-def _taken(text: str, root: Node, holder: Child, child: Child, trace: Trace) -> str:
-    is_last = len(holder.node.children) == 1
-    if is_last and (trace.is_table_new or trace.blank is not None):
-        return taken_out(text, root, holder, trace.table_gap)
-    return taken_out(text, holder.node, child, trace.gap)
+def _with_table(text: str, root: Node | None, table: str, value: Json) -> Edited:
+    """The text with a table that it has not."""
+    if root is None:
+        return Edited(put_whole(text, {table: value}), Trace(blank=text))
+    put = put_member(text, root, table, value)
+    return Edited(put.text, Trace(is_table_new=True, gap=put.trace.gap))
+
+
+def _taken(
+    text: str, root: Node, holder: Child, child: Child, left: Json, trace: Trace, *, is_strict: bool
+) -> str:
+    """The text without the child; and without its table, if that was made for it and nothing is left."""
+    expected = _members(root)
+    if not left and (trace.is_table_new or trace.blank is not None):
+        new = taken_out(text, root, holder, trace.gap)
+        del expected[holder.key or ""]
+    else:
+        new = taken_out(text, holder.node, child, trace.gap)
+        expected[holder.key or ""] = left
+    if _is_blank_again(new, expected, trace, is_strict=is_strict):
+        return trace.blank or ""
+    _check(new, expected, is_strict=is_strict)
+    return new
 
 
 def _is_blank_again(text: str, expected: dict[str, Json], trace: Trace, *, is_strict: bool) -> bool:
@@ -149,12 +137,7 @@ def _is_blank_again(text: str, expected: dict[str, Json], trace: Trace, *, is_st
 
 
 def _root(text: str, *, is_strict: bool) -> Node | None:
-    try:
-        root = read_tree(text, is_strict=is_strict)
-    except NotJson as error:
-        raise Unusable(
-            f"is not JSON that can be changed safely: {error.reason}", error.line
-        ) from error
+    root = read_tree(text, is_strict=is_strict)
     if root is not None and root.opening != "{":
         raise Unusable("holds no JSON object at its top level", 1)
     return root
@@ -164,19 +147,21 @@ def _table(root: Node | None, table: str, opening: str) -> Child | None:
     child = root.child(table) if root else None
     if child is not None and child.node.opening != opening:
         kind = "an object" if opening == "{" else "an array"
-        raise Unusable(f"has a {table!r} that is not {kind}")
+        raise Unusable(f"has {table!r}, which is not {kind}")
     return child
 
 
 def _item(holder: Node, item_id: Json) -> Child | None:
     for child in holder.children:
-        found = child.node.child("id") if child.node.opening == "{" else None
-        if found is not None and found.node.value() == item_id:
+        item = child.node.value()
+        if isinstance(item, dict) and item.get("id") == item_id:
             return child
     return None
 
 
-def _members(node: Node | None) -> dict[str, Json]:
+def _members(found: Node | Child | None) -> dict[str, Json]:
+    """The members of an object, {} of none."""
+    node = found.node if isinstance(found, Child) else found
     value = node.value() if node else {}
     return value if isinstance(value, dict) else {}
 

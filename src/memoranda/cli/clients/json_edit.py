@@ -9,42 +9,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from memoranda.cli.clients.json_tree import Child, Json, Node, ends_in_line_comment, skip_blank
+from memoranda.cli.clients.trace import Edited, Trace
 
 _USUAL_INDENT = "  "
-_INDENT = re.compile(r"^[ \t]*")
+_COMMENTS = re.compile(r"(?:[ \t]*/\*.*?\*/)*(?:[ \t]*//[^\r\n]*)?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Put:
-    """A text with something put in.
-
-    Attributes:
-        text: all of it.
-        gap: what stood between the brackets when nothing but blanks and comments did, else None;
-            `taken_out` needs it to give the text of before.
-    """
-
-    text: str
-    gap: str | None
-
-
-def put_member(text: str, holder: Node, key: str, value: Json) -> Put:
+def put_member(text: str, holder: Node, key: str, value: Json) -> Edited:
     """The text with a member at the end of an object that has none of that key."""
-    return _put(
-        text,
-        holder,
-        lambda lead: f"{_dumped(key)}: {_laid_out(text, value, lead)}",
-        f"{_dumped(key)}: {_dumped(value)}",
-    )
+    return _put(text, holder, f"{_dumped(key)}: ", value)
 
 
-def put_item(text: str, holder: Node, value: Json) -> Put:
+def put_item(text: str, holder: Node, value: Json) -> Edited:
     """The text with an item at the end of an array."""
-    return _put(text, holder, lambda lead: _laid_out(text, value, lead), _dumped(value))
+    return _put(text, holder, "", value)
 
 
 def put_whole(text: str, value: Json) -> str:
@@ -70,7 +50,7 @@ def taken_out(text: str, holder: Node, child: Child, gap: str | None = None) -> 
         text: all of it.
         holder: an object or array.
         child: one of its children.
-        gap: what `Put` said; used when nothing else is left between the brackets.
+        gap: see `Trace`; used when nothing else is left between the brackets.
     """
     index = holder.children.index(child)
     end = child.node.end
@@ -105,20 +85,20 @@ def line_end(text: str) -> str:
     return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
 
 
-def _put(text: str, holder: Node, laid_out: Callable[[str], str], compact: str) -> Put:
-    end = line_end(text)
+def _put(text: str, holder: Node, key: str, value: Json) -> Edited:
+    end, compact = line_end(text), key + _dumped(value)
     if not holder.children:
-        gap = text[holder.start + 1 : holder.end - 1]
+        trace = Trace(gap=text[holder.start + 1 : holder.end - 1])
         at = _behind_comments(text, holder.start + 1, holder.end - 1)
         is_root = not text[: holder.start].strip("\ufeff \t")
         if not _has_break(text) and not is_root:
-            return Put(f"{text[:at]}{compact}{text[at:]}", gap)
-        base = _line_lead(text, holder.start)
+            return Edited(f"{text[:at]}{compact}{text[at:]}", trace)
+        base = _lead(text, holder.start)
         lead = base + _unit(text)
         rest = text[at : holder.end - 1]
         close = "" if _has_break(rest) else end + base
-        new = f"{text[:at]}{end}{lead}{laid_out(lead)}{close}{text[at:]}"
-        return Put(new, gap)
+        new = f"{text[:at]}{end}{lead}{key}{_laid_out(text, value, lead)}{close}{text[at:]}"
+        return Edited(new, trace)
     last = holder.children[-1]
     behind = last.node.end
     comma = skip_blank(text, behind)
@@ -127,28 +107,18 @@ def _put(text: str, holder: Node, laid_out: Callable[[str], str], compact: str) 
     at = _behind_comments(text, first, holder.end - 1)
     if _has_break(text[holder.start : holder.end]):
         lead = _lead(text, last.start)
-        new = f"{end}{lead}{laid_out(lead)}"
+        new = f"{end}{lead}{key}{_laid_out(text, value, lead)}"
     else:
         new = f" {compact}"
     if has_comma:
-        return Put(f"{text[:at]}{new},{text[at:]}", None)
-    return Put(f"{text[:behind]},{text[behind:at]}{new}{text[at:]}", None)
+        return Edited(f"{text[:at]}{new},{text[at:]}", Trace())
+    return Edited(f"{text[:behind]},{text[behind:at]}{new}{text[at:]}", Trace())
 
 
 def _behind_comments(text: str, start: int, stop: int) -> int:
     """Behind the comments that begin in the line of `start`, else `start` itself."""
-    at = start
-    while at < stop:
-        blank = len(text[at:stop]) - len(text[at:stop].lstrip(" \t"))
-        if not text.startswith(("//", "/*"), at + blank):
-            break
-        mark = at + blank
-        closing = text.find("*/", mark + 2) + 2 if text.startswith("/*", mark) else -1
-        if closing < 0:
-            ends = [text.find(sign, mark, stop) for sign in "\r\n"]
-            return min((each for each in ends if each >= 0), default=stop)
-        at = closing
-    return at
+    found = _COMMENTS.match(text, start, stop)
+    return found.end() if found else start
 
 
 def _start_with_blank(text: str, start: int) -> int:
@@ -167,25 +137,21 @@ def _squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-def _lead(text: str, start: int) -> str:
-    """The blanks that a child's lines begin with."""
-    line = text[text.rfind("\n", 0, start) + 1 : start]
-    return line if not line.strip(" \t") else _line_lead(text, start)
-
-
-def _line_lead(text: str, position: int) -> str:
+def _lead(text: str, position: int) -> str:
     """The blanks that the line of this place begins with."""
-    line = text[text.rfind("\n", 0, position) + 1 : position].lstrip("\ufeff")
-    found = _INDENT.match(line)
-    return found[0] if found else ""
+    return _indent(text[text.rfind("\n", 0, position) + 1 : position].lstrip("\ufeff"))
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _unit(text: str) -> str:
     """One step of the text's indent."""
     for line in text.splitlines():
-        found = _INDENT.match(line)
-        if found and found[0] and line.strip() and not line.lstrip().startswith(("*", "//")):
-            return found[0]
+        indent = _indent(line)
+        if indent and line.strip() and not line.lstrip().startswith(("*", "//")):
+            return indent
     return _USUAL_INDENT
 
 

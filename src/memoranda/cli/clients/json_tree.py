@@ -9,6 +9,8 @@ import json
 import re
 from dataclasses import dataclass
 
+from memoranda.cli.clients.trace import Unusable
+
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 _SPACE = re.compile(r"[ \t\r\n]+")
@@ -16,18 +18,8 @@ _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{4})*+"')
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
 _MOST_DEEP = 200
-
-
-class NotJson(Exception):
-    """The text is not what a program could read.
-
-    Attributes:
-        line: counted from 1.
-    """
-
-    def __init__(self, reason: str, line: int) -> None:
-        super().__init__(reason)
-        self.reason, self.line = reason, line
+_WHOLE_AT = 2
+"""How deep values are read whole: nothing below the entries of a table is changed by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +41,8 @@ class Node:
     """A value, `text[start:end]`.
 
     Attributes:
-        opening: `{`, `[`, or "" for a plain value.
-        plain: the value when it is a plain one.
+        opening: `{`, `[`, or "" for a plain value and for one that was read whole.
+        plain: the value of these.
         children: of an object or array, in the order of the text.
     """
 
@@ -81,7 +73,7 @@ def read_tree(text: str, *, is_strict: bool) -> Node | None:
         is_strict: no comments and no comma before a closing bracket.
 
     Raises:
-        NotJson: it is no JSON, or a key is twice in one object.
+        Unusable: it is no JSON, or a key is twice in one object.
     """
     return _Reader(text, is_strict=is_strict).whole()
 
@@ -101,6 +93,21 @@ def ends_in_line_comment(text: str, start: int, end: int) -> bool:
             return found[0].startswith("//")
         start = found.end() if found else start + 1
     return False
+
+
+def _once(members: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _no_json(constant: str) -> Json:
+    raise ValueError(f"{constant} is no JSON")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_json)
+"""Some twenty times as fast as the reader below; it knows no comments and no places."""
 
 
 class _Reader:
@@ -132,6 +139,13 @@ class _Reader:
         if depth > _MOST_DEEP:
             raise self._fault("it is nested too deeply")
         start = self._at
+        if depth == _WHOLE_AT:
+            try:
+                plain, self._at = _DECODER.raw_decode(self._text, start)
+            except (ValueError, RecursionError):
+                pass  # a comment, or a fault whose place is to be told
+            else:
+                return Node(start, self._at, plain=plain)
         first = self._text[start : start + 1]
         if first in {"{", "["}:
             self._at += 1
@@ -188,5 +202,6 @@ class _Reader:
             return True
         return False
 
-    def _fault(self, reason: str) -> NotJson:
-        return NotJson(reason, self._text.count("\n", 0, self._at) + 1)
+    def _fault(self, reason: str) -> Unusable:
+        line = self._text.count("\n", 0, self._at) + 1
+        return Unusable(f"is not JSON that can be changed safely: {reason}", line)

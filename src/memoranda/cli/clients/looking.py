@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memoranda.cli.clients import client_file, documents
-from memoranda.cli.clients.outcomes import Place
-from memoranda.cli.clients.servers import Server, entry_of, is_ours, is_same
-from memoranda.cli.clients.trace import Unusable, entry_merged
-from memoranda.errors import FileProblem
+from memoranda.cli.clients.places import Place
+from memoranda.cli.clients.records import RecordStore, may_change
+from memoranda.cli.clients.servers import Server, entry_merged, entry_of, is_ours, is_same
+from memoranda.cli.clients.trace import Unusable
+from memoranda.errors import ConfigProblem, FileProblem
 
 
 class State(StrEnum):
@@ -38,19 +39,19 @@ class Look:
     other: str = ""
 
 
-def look(place: Place, server: Server) -> Look:
+def look(place: Place, server: Server, store: RecordStore) -> Look:
     """Compare the entry that is there with the one that would be written."""
     try:
         found = client_file.find(place.file)
         text = documents.decoded(found.data or b"")
         servers = documents.servers_in(place.kind, text)
-    except FileProblem as error:
+        record = store.load(place, found.target)
+    except (FileProblem, ConfigProblem) as error:
         return Look(State.UNREADABLE, error.message)
     except Unusable as error:
-        line = f", line {error.line}," if error.line else ""
-        return Look(State.UNREADABLE, f"{place.file}{line} {error.reason}")
+        return Look(State.UNREADABLE, error.of(place.file))
     old = servers.get(place.name)
-    if not is_ours(old, server):
+    if not may_change(old, record, server):
         other = next((name for name, entry in servers.items() if is_ours(entry, server)), "")
         return Look(State.ABSENT if old is None else State.FOREIGN, other=other)
     there = old if isinstance(old, dict) else {}

@@ -1,12 +1,10 @@
-"""An entry of a client's file, and what was done to it."""
+"""What was done to a client's file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-
-from memoranda.cli.clients.places import Client, ClientKind, kind_of
 
 
 class Action(StrEnum):
@@ -41,17 +39,3 @@ class Outcome:
     file: Path
     backup: Path | None = None
     reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An entry of a client's file."""
-
-    client: Client
-    file: Path
-    name: str
-
-    @property
-    def kind(self) -> ClientKind:
-        """What is known of the client."""
-        return kind_of(self.client)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import assert_never
 
 
@@ -43,7 +43,7 @@ class ClientKind:
     Attributes:
         title: its name for people.
         syntax: of its configuration file.
-        table: the key under which its file has the servers.
+        table: the key under which its file has the servers, "" when it has no file.
         reload: what a person does so that the client sees a change.
         check: how a person sees that it works.
     """
@@ -67,7 +67,7 @@ _KINDS = {
         "Claude Desktop",
         Syntax.JSON,
         "mcpServers",
-        "Quit Claude Desktop whole and start it again.",
+        "Quit Claude Desktop, not its window alone, and start it again.",
         "Settings, Developer lists it.",
     ),
     Client.CURSOR: ClientKind(
@@ -104,6 +104,20 @@ _KINDS = {
 def kind_of(client: Client) -> ClientKind:
     """What is known of this client."""
     return _KINDS[client]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An entry of a client's file."""
+
+    client: Client
+    file: Path
+    name: str
+
+    @property
+    def kind(self) -> ClientKind:
+        """What is known of the client."""
+        return kind_of(self.client)
 
 
 def client_file(

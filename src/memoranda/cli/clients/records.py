@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from memoranda.cli.clients.places import Client
-from memoranda.cli.clients.servers import Entry
+from memoranda.cli.clients.places import Place
+from memoranda.cli.clients.servers import Entry, Server, is_ours
 from memoranda.cli.clients.trace import Trace
 from memoranda.config_file import ensure_private_folder
 from memoranda.errors import ConfigProblem
@@ -37,12 +37,12 @@ class Record:
         file: without links.
         before: the digest of the file without the entry; "" when it is not known.
         written: the digests of what we made of it, the last one the newest.
-        backup: the copy with the bytes of `before`, "" for none.
-        copies: further copies that were made on the way.
-        folders: that were made for the file, the outermost first.
         is_created: the file was made for the entry.
         entries: as they were written, the last one the newest.
         trace: how it came into the text.
+        backup: the copy with the bytes of `before`, "" for none.
+        copies: further copies that were made on the way.
+        folders: that were made for the file, the outermost first.
         question: the input of VS Code that came with it.
         question_trace: how that came into the text; None: it was there.
     """
@@ -50,14 +50,24 @@ class Record:
     file: str
     before: str
     written: tuple[str, ...]
-    backup: str
-    copies: tuple[str, ...]
-    folders: tuple[str, ...]
     is_created: bool
     entries: tuple[Entry, ...]
     trace: Trace
+    backup: str = ""
+    copies: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     question: Entry | None = None
     question_trace: Trace | None = None
+
+
+def may_change(entry: object, record: Record | None, server: Server | None = None) -> bool:
+    """Whether an entry in a client's file is ours: one of a Memoranda, or one that was written here."""
+    if is_ours(entry, server):
+        return True
+    if record is None or not isinstance(entry, dict):
+        return False
+    urls = {each["url"] for each in record.entries if isinstance(each.get("url"), str)}
+    return entry in record.entries or entry.get("url") in urls
 
 
 class RecordStore:
@@ -94,13 +104,13 @@ class RecordStore:
         finally:
             lock.release()
 
-    def load(self, client: Client, name: str, target: Path) -> Record | None:
+    def load(self, place: Place, target: Path) -> Record | None:
         """The record of an entry in a file, None when there is none.
 
         Raises:
             ConfigProblem: it is there and cannot be read.
         """
-        path = self._path(client, name, target)
+        path = self._path(place, target)
         try:
             return _parsed(json.loads(path.read_bytes()))
         except FileNotFoundError:
@@ -114,28 +124,29 @@ class RecordStore:
                 hint="Take the entry out of the client's file by hand, and remove this record.",
             ) from error
 
-    def save(self, client: Client, name: str, target: Path, record: Record) -> None:
+    def save(self, place: Place, target: Path, record: Record) -> None:
         """Keep a record in place of the one there. Raises `ConfigProblem`."""
-        data = json.dumps({"version": _VERSION, **asdict(record)}, indent=2).encode()
+        values = {"version": _VERSION, **asdict(record)}
+        data = json.dumps(values, indent=2, default=str).encode()  # TOML has dates
         try:
             ensure_private_folder(self._folder)
             with temporary_file(self._folder, data, token=_TOKEN) as (fd, temp):
                 os.fchmod(fd, _PRIVATE)
-                temp.replace(self._path(client, name, target))
+                temp.replace(self._path(place, target))
             sync_folder(self._folder)
         except OSError as error:
             raise self._problem("cannot be written", error) from error
 
-    def drop(self, client: Client, name: str, target: Path) -> None:
+    def drop(self, place: Place, target: Path) -> None:
         """Forget a record. Raises `ConfigProblem`."""
         try:
-            self._path(client, name, target).unlink(missing_ok=True)
+            self._path(place, target).unlink(missing_ok=True)
         except OSError as error:
             raise self._problem("cannot be changed", error) from error
 
-    def _path(self, client: Client, name: str, target: Path) -> Path:
-        place = hashlib.sha256(os.fsencode(target)).hexdigest()[:16]
-        return self._folder / f"{client}.{name}.{place}.json"
+    def _path(self, place: Place, target: Path) -> Path:
+        file = hashlib.sha256(os.fsencode(target)).hexdigest()[:16]
+        return self._folder / f"{place.client}.{place.name}.{file}.json"
 
     def _problem(self, what: str, error: OSError) -> ConfigProblem:
         return ConfigProblem(

@@ -8,8 +8,8 @@ from pathlib import PurePath
 
 from memoranda.cli.clients.documents import snippet
 from memoranda.cli.clients.looking import Look, State
-from memoranda.cli.clients.outcomes import Action, Outcome, Place
-from memoranda.cli.clients.places import Client, kind_of
+from memoranda.cli.clients.outcomes import Action, Outcome
+from memoranda.cli.clients.places import Client, Place, kind_of
 from memoranda.cli.clients.servers import (
     TOKEN_VARIABLE,
     Remote,
@@ -63,9 +63,8 @@ def list_text(rows: Sequence[Row], command: str) -> str:
         [(row.client.value, _connected(row), _file(row)) for row in rows],
     )
     reasons = [row.look.reason for row in rows if row.look and row.look.reason]
-    return "\n".join(
-        [lines, *reasons, "", f"Connect one: {command} CLIENT --write", "Take it back: --undo"]
-    )
+    how = [f"Connect one: {command} CLIENT --write", "Take it back: the same with --undo"]
+    return "\n".join([lines, *reasons, "", *how])
 
 
 def list_data(rows: Sequence[Row]) -> dict[str, object]:
@@ -93,10 +92,10 @@ def plan_text(place: Place, server: Server, look: Look, commands: Commands) -> s
         f"{place.kind.title}: {place.file}",
         f"Connected: {_state(look)}" + (f" ({look.reason})" if look.reason else ""),
     ]
+    if look.state in {State.CONNECTED, State.OTHER}:
+        head.append(f"Take it back: {commands.undo}")
     if look.state is State.CONNECTED:
-        return "\n".join(
-            [*head, f"Take it back: {commands.undo}", *_token_lines(place, server, commands)]
-        )
+        return "\n".join([*head, *_token_lines(place, server, commands)])
     if look.state is State.FOREIGN:
         head.append("Ours needs another name: --entry NAME")
     text = snippet(place.kind, place.name, entry, input_of(place.client, server, place.name))
@@ -157,9 +156,9 @@ def outcome_data(place: Place, outcome: Outcome) -> dict[str, object]:
     }
 
 
-def steps_text(client: Client, steps: Sequence[str], reason: str) -> str:
+def steps_text(steps: Sequence[str], reason: str) -> str:
     """What to do by hand."""
-    lines = [f"{kind_of(client).title}: {reason}. Do this by hand:", ""]
+    lines = [f"{reason}. Do this by hand:", ""]
     return "\n".join(lines + [f"{number}. {step}" for number, step in enumerate(steps, 1)])
 
 

@@ -16,6 +16,9 @@ USUAL_URL = "http://127.0.0.1:8765/mcp"
 """Where `memoranda serve` answers unless it is told otherwise."""
 TOKEN_VARIABLE = "BASIC_MEMORY_HTTP_TOKEN"  # the name of a variable, not a token  # noqa: S105
 _OUR_NAMES = frozenset({"memoranda", "memoranda.exe"})
+_OUR_KEYS = frozenset({"type", "command", "args", "env", "url", "headers", "bearer_token_env_var"})
+_FOLDER_VARIABLE = "BASIC_MEMORY_CONFIG_DIR"
+_TOKEN_HEADER = "Authorization"  # noqa: S105  (the name of a header)
 
 Entry = dict[str, Json]
 
@@ -133,6 +136,22 @@ def is_ours(entry: object, server: Server | None = None) -> bool:
         and after == "mcp"
         for word, after in pairwise(words)
     )
+
+
+def entry_merged(old: Json, new: Entry) -> Entry:
+    """Our entry with what a person or the client added to the one that is there.
+
+    What says how the server is reached is ours; other keys stay, and so do variables and headers of
+    other names.
+    """
+    if not isinstance(old, dict):
+        return new
+    key, own = ("env", _FOLDER_VARIABLE) if "command" in new else ("headers", _TOKEN_HEADER)
+    there, wanted = old.get(key), new.get(key, {})
+    if isinstance(there, dict) and isinstance(wanted, dict):
+        joined = {name: value for name, value in there.items() if name != own} | wanted
+        new = {**new, **({key: joined} if joined else {})}
+    return new | {name: value for name, value in old.items() if name not in _OUR_KEYS}
 
 
 def is_same(one: Entry, other: Entry) -> bool:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from memoranda.cli.clients.places import Client
+from urllib.parse import urlsplit
+
+from memoranda.cli.clients.places import Client, kind_of
 
 _EXAMPLE_URL = "https://notes.example.org/mcp"
-
-
-def is_public(url: str) -> bool:
-    """Whether the address is one that a service elsewhere could call: HTTPS."""
-    return url.lower().startswith("https://")
 
 
 def steps_for(client: Client, url: str | None) -> list[str]:
@@ -17,32 +14,37 @@ def steps_for(client: Client, url: str | None) -> list[str]:
 
     Args:
         client: Claude Desktop, which takes a URL in its settings alone, or ChatGPT.
-        url: where the server answers from outside, None when it is not known yet.
+        url: where the server answers from outside; one that is not HTTPS is not that.
     """
-    address = url if url and is_public(url) else _EXAMPLE_URL
-    host = address.partition("//")[2].partition("/")[0].rpartition("@")[2]
+    is_known = url is not None and url.lower().startswith("https://")
+    address = url if url and is_known else _EXAMPLE_URL
+    host, title = urlsplit(address).hostname or "", kind_of(client).title
+    host = f"[{host}]" if ":" in host else host
+    begin = [] if is_known else [f"Choose a public HTTPS address; in these steps it is {address}."]
     front = (
         f"Put a reverse proxy with HTTPS in front, reached from the internet as {address}. "
         "It must let only you in (sign-in by OAuth), and send the server the header "
-        "`Authorization: Bearer TOKEN`, since {title} has no place for a token. "
+        f"`Authorization: Bearer TOKEN`, since {title} has no place for a token. "
         "Never leave it open: whoever finds the address could read your notes."
     )
     if client is Client.CHATGPT:
         return [
+            *begin,
             'Let the server offer the tools that ChatGPT asks for: put `"toolsets": ["notes", '
             '"chatgpt"]` into config.json; `memoranda config show` says where that is.',
             "Make a token: `memoranda token`.",
             f"Start the server: `memoranda serve --read-only --allow-host {host}`.",
-            front.format(title="ChatGPT"),
+            front,
             "In ChatGPT, in the browser: Settings, Apps, Advanced settings, switch Developer mode on.",
             f"Settings, Apps, Create app: any name, MCP server URL {address}, Authentication OAuth "
             "as your proxy has it.",
             "In a new chat: +, More, Developer mode, and choose the app.",
         ]
     return [
+        *begin,
         "Make a token: `memoranda token`.",
         f"Start the server: `memoranda serve --allow-host {host}`.",
-        front.format(title="Claude Desktop"),
+        front,
         f"In Claude Desktop: Settings, Connectors, Add custom connector: any name, URL {address}.",
     ]
 

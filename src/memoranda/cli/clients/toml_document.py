@@ -7,7 +7,6 @@ exactly the value that was meant.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +15,7 @@ from memoranda.cli.clients.json_edit import line_end
 from memoranda.cli.clients.toml_text import (
     Statement,
     inline_members,
+    key_path,
     key_text,
     statements,
     value_text,
@@ -68,7 +68,7 @@ def without_entry(text: str, table: str, name: str, trace: Trace) -> str:
     del servers[name]
     expected = {**data, table: servers}
     inline = _inline(text, table)
-    if inline is not None and inline.value is not None:
+    if inline is not None:
         new = _out_of_inline(text, inline, name, trace)
     else:
         spans = _spans(text, (table, name))
@@ -100,46 +100,22 @@ def _block(path: tuple[str, ...], value: Mapping[str, Any], end: str) -> str:
 
 def _replaced(text: str, path: tuple[str, ...], value: Mapping[str, Any]) -> Edited:
     """The new value where the old one begins; whatever else belongs to the old one is taken out."""
-    inline = _inline(text, path[0])
-    if inline is not None and inline.value is not None:
-        for member in inline_members(text, inline.value):
-            if member.path == path[1:] and member.value is not None:
-                previous = text[member.value : member.end]
-                new = f"{text[: member.value]}{_value(value)}{text[member.end :]}"
-                return Edited(new, Trace(previous=previous))
-        raise Unusable(f"has {'.'.join(path)} written in a way that is not changed here")
-    found = [each for each in statements(text) if each.path[:2] == path]
-    first, last = found[0], found[-1]
-    between = [each for each in statements(text) if first.start <= each.start <= last.start]
-    if between != found:
-        raise Unusable(f"has the parts of {'.'.join(path)} in several places")
-    previous = text[first.start : last.end]
-    if first.value is None:
+    start, end = _only_span(text, path)
+    first = next((each for each in statements(text) if each.start == start), None)
+    if first is None:  # in an inline table
+        new = _value(value)
+    elif first.value is None:
         new = _block(path, value, line_end(text))
-    elif first.path == path:
-        new = f"{text[first.start : first.value]}{_value(value)}"
     else:
-        head = text[first.start : first.value].rstrip(" \t=")
-        tail = len(first.path) - 2
-        new = f"{'.'.join(_parts(head)[:-tail])} = {_value(value)}"
-    return Edited(f"{text[: first.start]}{new}{text[last.end :]}", Trace(previous=previous))
+        written = len(key_path(text[start : first.value].rstrip(" \t=")))
+        key = first.path[len(first.path) - written : len(path)]
+        new = f"{key_text(key)} = {_value(value)}"
+    return Edited(f"{text[:start]}{new}{text[end:]}", Trace(previous=text[start:end]))
 
 
 def _put_back(text: str, table: str, name: str, previous: str) -> str:
-    spans = _spans(text, (table, name))
-    inline = _inline(text, table)
-    if inline is not None and inline.value is not None:
-        for member in inline_members(text, inline.value):
-            if member.path == (name,) and member.value is not None:
-                new = f"{text[: member.value]}{previous}{text[member.end :]}"
-                break
-        else:
-            raise Unusable(f"has {table}.{name} written in a way that is not changed here")
-    elif len(spans) == 1:
-        [(start, end)] = spans
-        new = f"{text[:start]}{previous}{text[end:]}"
-    else:
-        raise Unusable(f"has the parts of {table}.{name} in several places")
+    start, end = _only_span(text, (table, name))
+    new = f"{text[:start]}{previous}{text[end:]}"
     before, after = _read(text), _read(new)
     kept = {key: value for key, value in _table(before, table).items() if key != name}
     if {key: value for key, value in _table(after, table).items() if key != name} != kept:
@@ -148,19 +124,17 @@ def _put_back(text: str, table: str, name: str, previous: str) -> str:
     return new
 
 
-def _parts(head: str) -> list[str]:
-    """A dotted key in its parts, as they are written."""
-    parts, quote, part = [], "", ""
-    for sign in head:
-        if quote or sign not in "\"'.":
-            part += sign
-            quote = "" if sign == quote else quote
-        elif sign == ".":
-            parts.append(part.strip())
-            part = ""
-        else:
-            quote, part = sign, part + sign
-    return [*parts, part.strip()]
+def _only_span(text: str, path: tuple[str, ...]) -> _Span:
+    """The one stretch of the text that is the entry's; in an inline table that of its value."""
+    if (inline := _inline(text, path[0])) is not None:
+        for member in inline_members(text, inline.value or 0):
+            if member.path == path[1:]:
+                return member.value or 0, member.end
+        raise Unusable(f"has {'.'.join(path)} written in a way that is not changed here")
+    spans = _spans(text, path)
+    if len(spans) != 1:
+        raise Unusable(f"has the parts of {'.'.join(path)} in several places")
+    return spans[0]
 
 
 def _spans(text: str, path: tuple[str, ...]) -> list[_Span]:
@@ -247,21 +221,10 @@ def _read(text: str) -> dict[str, Any]:
 def _table(data: Mapping[str, Any], table: str) -> dict[str, Any]:
     servers = data.get(table, {})
     if not isinstance(servers, dict):
-        raise Unusable(f"has a {table!r} that is not a table")
+        raise Unusable(f"has {table!r}, which is not a table")
     return servers
 
 
 def _check(text: str, expected: Mapping[str, Any]) -> None:
-    if not _same(_read(text), expected):
+    if _read(text) != expected:
         raise Unusable("could not be changed without changing something else")
-
-
-def _same(one: object, other: object) -> bool:
-    """Equal, and a nan equals a nan."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, float) and isinstance(other, float) and math.isnan(one):
-        return math.isnan(other)
-    return one == other

@@ -48,13 +48,13 @@ def statements(text: str) -> Iterator[Statement]:
             is_array = text.startswith("[[", at)
             inner, end = _until(text, at + 1 + is_array, "]")
             end += is_array
-            table = _key_path(inner)
+            table = key_path(inner)
             yield Statement(table, at, end, None)
         else:
             key, value = _until(text, at, "=")
             value = _behind(text, value, _BLANK)
             end = _value_end(text, value)
-            yield Statement((*table, *_key_path(key)), at, end, value)
+            yield Statement((*table, *key_path(key)), at, end, value)
         at = end
 
 
@@ -69,8 +69,18 @@ def inline_members(text: str, start: int) -> list[Statement]:
         key, value = _until(text, at, "=")
         value = _behind(text, value, _BLANK)
         end = _value_end(text, value)
-        members.append(Statement(_key_path(key), at, end, value))
+        members.append(Statement(key_path(key), at, end, value))
         at = end
+
+
+def key_path(key: str) -> tuple[str, ...]:
+    """The parts of a dotted key."""
+    value: object = tomllib.loads(f"{key.strip()} = 0")
+    path = []
+    while isinstance(value, dict):
+        [(name, value)] = value.items()
+        path.append(name)
+    return tuple(path)
 
 
 def key_text(path: tuple[str, ...]) -> str:
@@ -106,15 +116,6 @@ def value_text(value: object) -> str:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _key_path(key: str) -> tuple[str, ...]:
-    value: object = tomllib.loads(f"{key.strip()} = 0")
-    path = []
-    while isinstance(value, dict):
-        [(name, value)] = value.items()
-        path.append(name)
-    return tuple(path)
 
 
 def _until(text: str, start: int, sign: str) -> tuple[str, int]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from memoranda.cli.clients.json_tree import Json
+from pathlib import PurePath
 
 
 class Unusable(Exception):
@@ -18,6 +17,10 @@ class Unusable(Exception):
         super().__init__(reason)
         self.reason, self.line = reason, line
 
+    def of(self, file: PurePath) -> str:
+        """The same with the name of the file."""
+        return f"{file}{f', line {self.line},' if self.line else ''} {self.reason}"
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
@@ -25,9 +28,8 @@ class Trace:
 
     Attributes:
         previous: the text of the value that it took the place of; None: there was none.
-        gap: what stood between the brackets of its table when the table was empty.
-        is_table_new: the table was made for it.
-        table_gap: what stood between the outermost brackets when they were empty.
+        gap: what stood between the brackets that it was put into, when they were empty.
+        is_table_new: its table was made for it, so these brackets are the outermost.
         blank: the whole text when it held no value.
         lead: what was put between the text and the entry (TOML).
     """
@@ -35,7 +37,6 @@ class Trace:
     previous: str | None = None
     gap: str | None = None
     is_table_new: bool = False
-    table_gap: str | None = None
     blank: str | None = None
     lead: str = ""
 
@@ -46,27 +47,3 @@ class Edited:
 
     text: str
     trace: Trace
-
-
-def entry_merged(old: Json, new: dict[str, Json]) -> dict[str, Json]:
-    """Our entry with what a person or the client added to the one that is there.
-
-    What says how the server is reached is ours; other keys stay, and so do variables and headers of
-    other names.
-    """
-    if not isinstance(old, dict):
-        return new
-    merged: dict[str, Json] = {key: value for key, value in old.items() if key not in _OURS}
-    for key, own in (("env", _FOLDER), ("headers", _HEADER)):
-        there, wanted = old.get(key), new.get(key)
-        if not isinstance(there, dict) or (key == "env") != ("command" in new):
-            continue
-        rest = {name: value for name, value in there.items() if name != own}
-        if rest:
-            new = {**new, key: {**rest, **(wanted if isinstance(wanted, dict) else {})}}
-    return {**new, **merged}
-
-
-_OURS = frozenset({"type", "command", "args", "env", "url", "headers", "bearer_token_env_var"})
-_FOLDER = "BASIC_MEMORY_CONFIG_DIR"
-_HEADER = "Authorization"

@@ -10,7 +10,8 @@ from memoranda.cli.clients.places import Client
 from memoranda.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from memoranda.cli.clients.outcomes import Place
+    from memoranda.cli.clients.places import Place
+    from memoranda.cli.clients.records import RecordStore
     from memoranda.cli.clients.reports import Commands
     from memoranda.cli.clients.servers import Server
 
@@ -65,7 +66,7 @@ def connect(
     import re
 
     from memoranda.cli.clients.here import file_here, server_here
-    from memoranda.cli.clients.outcomes import Place
+    from memoranda.cli.clients.places import Place
     from memoranda.cli.clients.reports import Commands
     from memoranda.cli.clients.servers import takes_remote
     from memoranda.cli.command_line import command_line
@@ -89,7 +90,10 @@ def connect(
             client, url, write="--undo" if undo else "--write" if write else "", as_json=as_json
         )
     place = Place(client, path, entry)
-    named = [*(["--entry", entry] if entry != ENTRY else []), *(["--file", file] if file else [])]
+    named = [
+        *(["--entry", entry] if entry != ENTRY else []),
+        *(["--file", str(path)] if file else []),
+    ]
     chosen = [
         *(["--project", project] if project else []),
         *(["--read-only"] if read_only else []),
@@ -143,12 +147,11 @@ def _check_url(url: str) -> None:
 def _list(entry: str, *, as_json: bool) -> int:
     from memoranda.cli.clients.here import file_here, missing_folder, server_here
     from memoranda.cli.clients.looking import look
-    from memoranda.cli.clients.outcomes import Place
+    from memoranda.cli.clients.places import Place
     from memoranda.cli.clients.reports import Row, list_data, list_text
     from memoranda.cli.command_line import command_line
-    from memoranda.cli.output import write_json, write_text
 
-    server = server_here(None, None, read_only=False)
+    server, store = server_here(None, None, read_only=False), _records()
     rows = []
     for client in Client:
         file = file_here(client, None)
@@ -156,12 +159,9 @@ def _list(entry: str, *, as_json: bool) -> int:
             rows.append(Row(client, None, None, is_installed=True))
             continue
         is_installed = missing_folder(client, file) is None
-        rows.append(Row(client, file, look(Place(client, file, entry), server), is_installed))
-    if as_json:
-        write_json(list_data(rows))
-    else:
-        write_text(list_text(rows, command_line("connect")))
-    return 0
+        seen = look(Place(client, file, entry), server, store)
+        rows.append(Row(client, file, seen, is_installed))
+    return _say(list_data(rows), list_text(rows, command_line("connect")), as_json)
 
 
 def _by_hand(client: Client, url: str | None, *, write: str, as_json: bool) -> int:
@@ -169,7 +169,6 @@ def _by_hand(client: Client, url: str | None, *, write: str, as_json: bool) -> i
     from memoranda.cli.clients.reports import steps_data, steps_text
     from memoranda.cli.clients.steps import steps_for, why_not_written
     from memoranda.cli.errors import runnable
-    from memoranda.cli.output import write_json, write_text
     from memoranda.errors import InvalidArgument
 
     reason, steps = why_not_written(client), [runnable(step) for step in steps_for(client, url)]
@@ -177,24 +176,15 @@ def _by_hand(client: Client, url: str | None, *, write: str, as_json: bool) -> i
         raise InvalidArgument(
             write, reason, hint=f"`memoranda connect {client} --url URL` prints the steps by hand."
         )
-    if as_json:
-        write_json(steps_data(client, steps, reason))
-    else:
-        write_text(steps_text(client, steps, reason))
-    return 0
+    return _say(steps_data(client, steps, reason), steps_text(steps, reason), as_json)
 
 
 def _show(place: Place, server: Server, commands: Commands, *, as_json: bool) -> int:
     from memoranda.cli.clients.looking import look
     from memoranda.cli.clients.reports import plan_data, plan_text
-    from memoranda.cli.output import write_json, write_text
 
-    seen = look(place, server)
-    if as_json:
-        write_json(plan_data(place, server, seen))
-    else:
-        write_text(plan_text(place, server, seen, commands))
-    return 0
+    seen = look(place, server, _records())
+    return _say(plan_data(place, server, seen), plan_text(place, server, seen, commands), as_json)
 
 
 def _write(
@@ -202,35 +192,40 @@ def _write(
 ) -> int:
     from memoranda.cli.clients.connecting import connect as put_in
     from memoranda.cli.clients.here import missing_folder
-    from memoranda.cli.clients.records import RecordStore
     from memoranda.cli.clients.reports import outcome_data, written_text
-    from memoranda.cli.output import write_json, write_note, write_text
-    from memoranda.config import config_dir
+    from memoranda.cli.output import write_note
 
     missing = None if is_elsewhere else missing_folder(place.client, place.file)
-    outcome = put_in(place, server, RecordStore(config_dir()))
+    outcome = put_in(place, server, _records())
     if missing is not None:
         write_note(
             f"note: {place.kind.title} does not seem to be installed here: there is no {missing}. "
-            "It finds the entry when it is."
+            "Once it is, it finds the entry."
         )
-    if as_json:
-        write_json(outcome_data(place, outcome))
-    else:
-        write_text(written_text(place, outcome, server, commands))
-    return 0
+    text = written_text(place, outcome, server, commands)
+    return _say(outcome_data(place, outcome), text, as_json)
 
 
 def _undo(place: Place, *, as_json: bool) -> int:
     from memoranda.cli.clients.connecting import disconnect
-    from memoranda.cli.clients.records import RecordStore
     from memoranda.cli.clients.reports import outcome_data, outcome_text
-    from memoranda.cli.output import write_json, write_text
+
+    outcome = disconnect(place, _records())
+    return _say(outcome_data(place, outcome), outcome_text(place, outcome), as_json)
+
+
+def _records() -> RecordStore:
+    from memoranda.cli.clients.records import RecordStore
     from memoranda.config import config_dir
 
-    outcome = disconnect(place, RecordStore(config_dir()))
+    return RecordStore(config_dir())
+
+
+def _say(data: dict[str, object], text: str, as_json: bool) -> int:
+    from memoranda.cli.output import write_json, write_text
+
     if as_json:
-        write_json(outcome_data(place, outcome))
+        write_json(data)
     else:
-        write_text(outcome_text(place, outcome))
+        write_text(text)
     return 0

@@ -18,7 +18,7 @@ from memoranda.cli.clients.json_document import (
     without_entry,
     without_item,
 )
-from memoranda.cli.clients.json_tree import NotJson, read_tree
+from memoranda.cli.clients.json_tree import read_tree
 from memoranda.cli.clients.trace import Trace, Unusable
 
 ENTRY = {"command": "/opt/my notes/bin/memoranda", "args": ["mcp"], "env": {"A": 'ä"\\\n'}}
@@ -143,7 +143,7 @@ def test_reads_what_json_is_and_nothing_else(tokens: list[str]) -> None:
         expected = json.loads(text, object_pairs_hook=_once)
     except ValueError:
         if text.strip():
-            with pytest.raises(NotJson):
+            with pytest.raises(Unusable):
                 read_tree(text, is_strict=True)
         return
     assert value_of(text, is_strict=True) == expected
@@ -267,6 +267,9 @@ def test_layout_is_that_of_the_neighbours(text: str, result: str) -> None:
         ('{"a": 1\n/* c */}', "comment", 2),
         ('{"a": 01}', "comma or } is missing", 1),
         ('{"a": NaN}', "value", 1),
+        ('{"a": {\n"b": [-Infinity]}}', "value", 2),
+        ('{"a": {\n"b": {"c": 1, "c": 2}}}', "twice", 2),
+        ('{"a": {\n"b": {"c": 1, }}}', "comma", 2),
         ("{'a': 1}", "quotes", 1),
         ('{"a" 1}', "colon", 1),
         ('{"a": "\n"}', "value", 1),
@@ -289,9 +292,9 @@ def test_what_cannot_be_changed_safely_is_refused(text: str, reason: str, line: 
 def test_comments_and_commas_are_read_where_the_client_reads_them() -> None:
     text = '// a\n{"a": [1, /* b */ 2,], } // c'
     assert value_of(text, is_strict=False) == {"a": [1, 2]}
-    with pytest.raises(NotJson):
+    with pytest.raises(Unusable):
         read_tree(text, is_strict=True)
-    with pytest.raises(NotJson):
+    with pytest.raises(Unusable):
         read_tree("{} /* never closed", is_strict=False)
 
 
@@ -333,6 +336,15 @@ def test_a_text_without_members_is_empty() -> None:
 def test_taking_out_what_is_not_there_is_refused() -> None:
     with pytest.raises(Unusable, match="has no memoranda"):
         without_entry('{"servers": {}}', "servers", "memoranda", Trace(), is_strict=True)
+
+
+def test_places_of_what_is_below_an_entry_are_not_kept() -> None:
+    """So that a file of megabytes is read by the parser of the language."""
+    root = read_tree('{"a": {"b": {"c": {}}}}', is_strict=True)
+    assert root is not None
+    [holder] = root.children
+    [entry] = holder.node.children
+    assert (entry.node.children, entry.node.value()) == ((), {"c": {}})
 
 
 def test_a_long_text_is_read_in_one_pass() -> None:

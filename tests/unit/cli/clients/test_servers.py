@@ -13,13 +13,13 @@ from memoranda.cli.clients.servers import (
     Remote,
     Stdio,
     client_command,
+    entry_merged,
     entry_of,
     input_of,
     is_ours,
     is_same,
 )
 from memoranda.cli.clients.steps import steps_for
-from memoranda.cli.clients.trace import entry_merged
 
 STDIO = Stdio(("/opt/memoranda", "mcp"), {})
 OWN_FOLDER = Stdio(("/opt/memoranda", "mcp"), {"BASIC_MEMORY_CONFIG_DIR": "/data"})
@@ -178,6 +178,10 @@ def test_steps_name_the_address_and_the_host(client: Client) -> None:
     assert THERE.url in steps
     assert "--allow-host notes.example.org" in steps
     assert "http://127.0.0.1" not in "\n".join(steps_for(client, HERE.url))
+    assert steps_for(client, HERE.url)[0].startswith("Choose a public HTTPS address")
+    odd = "\n".join(steps_for(client, "https://[2001:db8::1]:8443/{mcp}"))
+    assert "https://[2001:db8::1]:8443/{mcp}" in odd
+    assert "--allow-host [2001:db8::1]`" in odd
     assert ("chatgpt" in steps) == (client is Client.CHATGPT)
 
 
