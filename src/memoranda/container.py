@@ -7,9 +7,9 @@ Front ends reach a project only through them, with values of `model/`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from loguru import logger
 
@@ -32,6 +32,8 @@ from memoranda.workspace import Workspace, is_usable, join, size_of
 if TYPE_CHECKING:
     from memoranda.settings import Settings
 
+T = TypeVar("T")
+
 KEEP_S = 2.0
 """Between two looks whether every project's database is the one that was opened."""
 
@@ -49,6 +51,7 @@ class Container:
         self.choice = choice
         self._workspaces: dict[str, Workspace] = {}
         self._opening = asyncio.Lock()
+        self._underway: set[asyncio.Task[Any]] = set()
         self._troubles: dict[str, str] = {}
         self.project_service = ProjectService(registry, self._describe)
 
@@ -109,29 +112,7 @@ class Container:
             if open_one.project != project:  # another name or default: nothing to open anew
                 open_one = self._workspaces[project.permalink] = replace(open_one, project=project)
             return open_one
-        async with self._opening:
-            open_one = self._workspaces.get(project.permalink)
-            if open_one is not None and is_usable(open_one, project):
-                return open_one
-            if open_one is not None:
-                del self._workspaces[project.permalink]
-                await open_one.aclose()
-            workspace = await asyncio.to_thread(
-                join,
-                project,
-                self._clock,
-                _plan(self.settings),
-                HistoryLimits(self.settings.history_days, self.settings.history_megabytes),
-                open_one,
-                languages=tuple(self.settings.search_languages),
-                half_life_days=self.settings.search_half_life,
-                is_recording=self.settings.search_log,
-                source=self.choice,
-                limits_of_meaning=_limits_of_meaning(self.settings),
-                is_read_only=self.settings.read_only,
-            )
-            self._workspaces[project.permalink] = workspace
-            return workspace
+        return await self._finished(self._open(project))
 
     async def keep(
         self,
@@ -180,16 +161,61 @@ class Container:
         else:
             self._troubles.pop(project.permalink, None)
 
+    async def _open(self, project: Project) -> Workspace:
+        async with self._opening:
+            open_one = self._workspaces.get(project.permalink)
+            if open_one is not None and is_usable(open_one, project):
+                return open_one
+            if open_one is not None:
+                del self._workspaces[project.permalink]
+                await open_one.aclose()
+            workspace = await asyncio.to_thread(
+                join,
+                project,
+                self._clock,
+                _plan(self.settings),
+                HistoryLimits(self.settings.history_days, self.settings.history_megabytes),
+                open_one,
+                languages=tuple(self.settings.search_languages),
+                half_life_days=self.settings.search_half_life,
+                is_recording=self.settings.search_log,
+                source=self.choice,
+                limits_of_meaning=_limits_of_meaning(self.settings),
+                is_read_only=self.settings.read_only,
+            )
+            self._workspaces[project.permalink] = workspace
+            return workspace
+
     async def _close_all_but(self, projects: Sequence[Project]) -> None:
         wanted = {project.permalink for project in projects if project.is_active}
         for permalink in self._workspaces.keys() - wanted:
             logger.info("Project {} is not served any more", permalink)
-            async with self._opening:
-                if (workspace := self._workspaces.pop(permalink, None)) is not None:
-                    await workspace.aclose()
+            await self._finished(self._close(permalink))
+
+    async def _close(self, permalink: str) -> None:
+        async with self._opening:
+            if (workspace := self._workspaces.pop(permalink, None)) is not None:
+                await workspace.aclose()
+
+    async def _finished(self, work: Coroutine[Any, Any, T]) -> T:
+        """Open or close to the end, also when the one who asked goes away; `aclose` waits for it.
+
+        The thread that opens a database cannot be stopped, and nobody would close what it opens.
+        """
+        task = asyncio.create_task(work)
+        self._underway.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._underway.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen, though nobody may wait for it any more
 
     async def aclose(self) -> None:
-        """Close every workspace; idempotent (spec 18)."""
+        """Close every workspace, also those being opened; idempotent (spec 18)."""
+        while self._underway:
+            await asyncio.wait(self._underway)
         workspaces, self._workspaces = list(self._workspaces.values()), {}
         for workspace in workspaces:
             await workspace.aclose()

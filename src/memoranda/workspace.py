@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -16,7 +17,6 @@ from loguru import logger
 from memoranda.config import HISTORY_FOLDER, database_path, lock_folder, search_log_file
 from memoranda.db.engine import Identity, begin_read, begin_write, identify, open_engine
 from memoranda.db.health import Prepared, full_check, kept_aside, prepare, reopen
-from memoranda.errors import DatabaseProblem
 from memoranda.files.file_service import FileService
 from memoranda.files.search_log import SearchLogFile
 from memoranda.history.settle import settle
@@ -196,41 +196,49 @@ def join(
     if notice:
         logger.warning("Project {}: {}", project.name, notice)
     engine = open_engine(database)
-    try:
+    with ExitStack() as undo:
+        undo.callback(engine.dispose)
         with begin_read(engine) as conn:
             project_id = known_project(conn, project)
         if project_id is None:
             with begin_write(engine) as conn:
                 now = clock.now().replace(tzinfo=None)
                 project_id = ensure_project(conn, project, now, INDEX_VERSION)
-    except DatabaseProblem:
-        engine.dispose()
-        raise
-    workspace = assemble(
-        project,
-        database,
-        engine,
-        project_id,
-        lock_folder(project),
-        clock,
-        notice=notice,
-        check_every=PERIOD_WITH_LOG if has_log else PERIOD,
-        lease=Lease(
-            database.parent,
-            version("memoranda"),
-            INDEX_VERSION,
-            serves=f"{project.path}\n{identify(database).database}",
-        ),
-        plan=plan,
-        limits=limits,
-        languages=languages,
-        half_life_days=half_life_days,
-        search_log=SearchLogFile(search_log_file(project)) if is_recording else None,
-        source=source,
-        limits_of_meaning=limits_of_meaning,
-        is_read_only=is_read_only,
-    )
+        workspace = assemble(
+            project,
+            database,
+            engine,
+            project_id,
+            lock_folder(project),
+            clock,
+            notice=notice,
+            check_every=PERIOD_WITH_LOG if has_log else PERIOD,
+            lease=Lease(
+                database.parent,
+                version("memoranda"),
+                INDEX_VERSION,
+                serves=f"{project.path}\n{identify(database).database}",
+            ),
+            plan=plan,
+            limits=limits,
+            languages=languages,
+            half_life_days=half_life_days,
+            search_log=SearchLogFile(search_log_file(project)) if is_recording else None,
+            source=source,
+            limits_of_meaning=limits_of_meaning,
+            is_read_only=is_read_only,
+        )
+        undo.pop_all()
     return replace(workspace, opened=identify(database))
+
+
+def _checked(database: Path, is_abandoned: Callable[[], bool]) -> list[str]:
+    """`full_check` over an engine of its own: an abandoned check may end after the store is closed."""
+    engine = open_engine(database)
+    try:
+        return full_check(engine, is_abandoned)
+    finally:
+        engine.dispose()
 
 
 def _damage(workspace: Workspace) -> str:
@@ -280,7 +288,7 @@ def assemble(
         languages=languages,
         history=history,
     )
-    check = partial(full_check, engine)
+    check = partial(_checked, database)
     integrity = IntegrityCheck(project.name, store, check, clock, period=check_every)
     vectors = SqliteVectorIndex(project_id)
     backfill = EmbedBackfill(

@@ -114,13 +114,14 @@ def test_up_ends_by_serving_and_a_signal_ends_that_in_order(notes: Path, home: P
 STUCK = """
 import asyncio, threading
 from memoranda.http.plan import Asked
+from memoranda.http.prepared import prepared
 from memoranda.http.server import serve
 
 def ready(serving):
     asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
     print(serving.urls[0], flush=True)
 
-serve(Asked(port=0), token_file=None, ready=ready)
+serve(prepared(Asked(port=0)), ready)
 """
 
 
@@ -156,6 +157,7 @@ def test_a_token_is_shown_when_asked_for_only(cli: Cli, home: Path) -> None:
 def test_a_new_token_takes_the_place_of_the_old(cli: Cli, home: Path) -> None:
     cli("token")
     before = (home / "http.token").read_text("ascii")
+    assert "takes the old one until it is started again" in cli("token", "--new").out
     assert cli("token", "--new", "--json").json["made"] is True
     assert (home / "http.token").read_text("ascii") != before
     assert [each.name for each in home.iterdir() if "token" in each.name] == ["http.token"]
@@ -191,3 +193,23 @@ def test_no_command_shows_the_token(cli: Cli, notes: Path, monkeypatch: pytest.M
     for command in (("config", "show"), ("status",), ("doctor",), ("token",), ("connect",)):
         done = cli(*command)
         assert TOKEN not in done.out + done.err
+
+
+def test_to_show_a_token_makes_none(cli: Cli, home: Path) -> None:
+    done = cli("token", "--show")
+    assert (done.code, done.out) == (1, "")
+    assert "no token here yet" in done.err
+    assert not (home / "http.token").exists()
+    made = cli("token", "--new", "--show").out
+    assert made == (home / "http.token").read_text("ascii")
+
+
+def test_the_token_of_another_machine_is_not_looked_for_here(cli: Cli, tmp_path: Path) -> None:
+    there = cli(
+        "connect", "cursor", "--file", tmp_path / "c.json", "--url", "https://notes.example/mcp"
+    )
+    assert "on the machine of the server: memoranda token --show" in there.out
+    assert "export" not in there.out
+    cli("token")
+    here = cli("connect", "cursor", "--file", tmp_path / "c.json", "--url", "http://[::1]:8765/mcp")
+    assert "export" in here.out

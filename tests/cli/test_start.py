@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,6 +56,16 @@ def test_of_a_known_command_no_other_is_built() -> None:
     assert (
         len(application("lss").registered_commands) == len(application().registered_commands) > 15
     )
+
+
+def test_a_server_that_cannot_be_is_refused_before_the_protocol_is_loaded(home: Path) -> None:
+    code = (
+        "import sys\n"
+        "from memoranda.cli.main import run\n"
+        "code = run(['serve', '--host', '0.0.0.0'])\n"
+        "assert code == 1 and not {'fastmcp', 'mcp', 'uvicorn'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
 
 
 def test_version_does_not_load_the_parser() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -231,6 +231,15 @@ def test_what_a_server_does_not_do_is_done_unless_it_has_another_model(
     assert line.startswith(f"  vectors   {said}")
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C means something also where the tests run in the background, as of a shell's `&`."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_interrupted_it_keeps_what_is_done_and_says_so(
     cli: Cli, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

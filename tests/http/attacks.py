@@ -71,11 +71,13 @@ class Line:
         return b"".join(parts)
 
     async def rest(self) -> bytes:
-        """What comes until the server ends the connection, which it must."""
+        """What comes until the server ends the connection, which it must, in order or not."""
+        parts: list[bytes] = []
         with contextlib.suppress(ConnectionError):
             async with asyncio.timeout(_PATIENCE_S):
-                return await self.reader.read()
-        return b""
+                while part := await self.reader.read(65_536):
+                    parts.append(part)
+        return b"".join(parts)
 
 
 @contextlib.asynccontextmanager

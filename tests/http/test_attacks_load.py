@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastmcp.server.http import StreamableHTTPASGIApp
+from starlette.types import Send
 from tests.http.attacks import (
     SECRET,
     answer_to,
@@ -29,6 +31,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from memoranda.http import gate
 from memoranda.http.answers import NO_TOKEN
 from memoranda.http.connections import guarded_protocol, most_connections
 from memoranda.http.plan import Limits, ServePlan
@@ -192,6 +195,34 @@ async def test_who_is_slow_to_ask_is_let_go(serving: Serve, tmp_path: Path) -> N
             await until(lambda: not open_lines(served))
             await assert_serves(served)
             assert_quiet(log, served)
+
+
+async def test_what_breaks_off_before_its_end_is_not_carried_out(serving: Serve) -> None:
+    async with serving(ServePlan(limits=FREE)) as served:
+        async with connected(served) as line:
+            start = head(served, "POST", None, "transfer-encoding: chunked")
+            await line.send(start + b"%x\r\n%b\r\n" % (len(CALL), CALL))
+            await until(lambda: served.uvicorn.server_state.tasks)
+        await until(lambda: not served.uvicorn.server_state.tasks)
+        assert sessions(served) == {}
+
+
+@pytest.mark.parametrize("begins", [False, True])
+async def test_a_request_that_takes_too_long_is_ended(
+    serving: Serve, monkeypatch: pytest.MonkeyPatch, *, begins: bool
+) -> None:
+    async def wait(_self: object, _scope: object, _receive: object, send: Send) -> None:
+        if begins:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(StreamableHTTPASGIApp, "__call__", wait)
+    monkeypatch.setattr(gate, "_GRACE_S", 0)
+    async with serving(ServePlan(limits=Limits(call_s=0.05))) as served:
+        answer = await answer_to(served, post(served, CALL))
+        assert answer.status == (200 if begins else 504)
+        assert (b"TOO_LONG" in answer.body) is not begins
+        assert [refused.code for refused, _ in served.refused] == ["TOO_LONG"]
 
 
 async def test_who_was_refused_cannot_go_on_sending(serving: Serve, tmp_path: Path) -> None:
@@ -391,6 +422,17 @@ async def test_a_flood_is_refused_and_who_has_the_token_is_served(
             assert_quiet(log, served)
 
 
+async def test_a_page_that_is_refused_takes_nothing_from_the_clients_beside_it(
+    serving: Serve,
+) -> None:
+    plan = ServePlan(limits=Limits(requests_per_s=0.001, burst=5))
+    async with serving(plan) as served:
+        page = head(served, "GET", "/health", "origin: https://page.example")
+        found = [(await answer_to(served, page)).status for _ in range(10)]
+        assert found == [403] * 5 + [429] * 5
+        await assert_serves(served)
+
+
 LARGE = 100_000
 HUGE = 900_000
 HOSTILE: dict[str, bytes] = {
@@ -484,6 +526,7 @@ def test_many_addresses_cannot_fill_the_log(tmp_path: Path) -> None:
             tell(NO_TOKEN, f"2001:db8:0:{number:x}::1")
             tell(NO_TOKEN, f"127.0.{number >> 8}.{number & 255}")
         assert log.read_text("utf-8").count("\n") == 20
+        assert len(tell._said) == 1000
         clock[0] = 60.0
         tell(NO_TOKEN, "10.0.0.1")
         last = log.read_text("utf-8").splitlines()[20:]

@@ -16,7 +16,8 @@ from tests.http.conftest import TOKEN, Serve, initialize
 from memoranda.cli.main import run
 from memoranda.config import http_token_file
 from memoranda.errors import ConfigProblem, InvalidArgument, MemorandaError
-from memoranda.http import server, tokens
+from memoranda.http import prepared as preparing
+from memoranda.http import tokens
 from memoranda.http.plan import Asked, ServePlan
 from memoranda.http.tokens import Token, configured_token, make_token, read_token
 
@@ -251,9 +252,9 @@ def refused_by(monkeypatch: pytest.MonkeyPatch, host: str) -> MemorandaError | N
     def listen(*_: object) -> None:
         raise Listening
 
-    monkeypatch.setattr(server, "listen", listen)
+    monkeypatch.setattr(preparing, "listen", listen)
     try:
-        server.serve(Asked(host=host), token_file=None, ready=lambda _: None)
+        preparing.prepared(Asked(host=host))
     except Listening:
         return None
     except MemorandaError as error:

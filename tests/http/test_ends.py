@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 
 import httpx2
 import pytest
+import uvicorn
 from mcp.client.streamable_http import streamable_http_client
 from tests.http.by_hand import client, events, lose
 from tests.http.conftest import Held, Serve, initialize
 
 from mcp import ClientSession, MCPError
 from memoranda.http.plan import Limits, ServePlan
+from memoranda.http.server import HttpServer
 
 WRITE = {"name": "write_note", "arguments": {"title": "Pier", "content": "steel"}}
 
@@ -117,5 +120,38 @@ async def test_what_is_asked_of_a_server_that_ends_is_refused(serving: Serve) ->
         for request in (hand.request("tools/list"), {"json": initialize()}):
             answer = await hand.web.post(served.url, **request)
             assert (answer.status_code, answer.headers["connection"]) == (503, "close")
-            assert answer.json()["error"]["code"] == "ENDING"
+            assert answer.json()["error"]["data"]["code"] == "ENDING"
         assert (await hand.web.get("/health")).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_ends_the_server_and_a_second_one_at_once_unless_the_terminal_was_closed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = signal_of(name)
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_DFL)
+    server = HttpServer(uvicorn.Config(lambda: None), begin=lambda: None, end=lambda: None)
+    with server.capture_signals():
+        signal.raise_signal(number)
+        assert (server.should_exit, server.force_exit) == (True, False)
+        signal.raise_signal(number)
+        assert (server.should_exit, server.force_exit) == (True, name != "SIGHUP")
+
+
+def test_a_closed_terminal_ends_nothing_when_that_was_switched_off() -> None:
+    number = signal_of("SIGHUP")
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        server = HttpServer(uvicorn.Config(lambda: None), begin=lambda: None, end=lambda: None)
+        with server.capture_signals():
+            signal.raise_signal(number)
+        assert not server.should_exit
+    finally:
+        signal.signal(number, before)
+
+
+def signal_of(name: str) -> int:
+    number = getattr(signal, name, None)
+    if number is None:
+        pytest.skip("this system has no such signal")
+    return int(number)

@@ -6,7 +6,9 @@ import asyncio
 import json
 from dataclasses import dataclass
 
+import fastmcp
 import pytest
+from fastmcp.server.http import StreamableHTTPASGIApp
 from tests.http.conftest import TOKEN, Serve, Served, initialize
 
 from memoranda.http.plan import ServePlan
@@ -92,10 +94,12 @@ async def test_what_clients_write_in_their_own_way_is_served(
                 Transfer_Encoding="chunked",
             ),
             "an old version": await send(served, "POST /mcp HTTP/1.0"),
+            "an event it has seen": await send(served, Last_Event_ID="999"),
             "a byte order mark": await send(served, body=b"\xef\xbb\xbf" + BODY),
         }
         for way, answer in answers.items():
             assert (way, answer.status) == (way, 200)
+            assert b"\r\nserver:" not in answer.head
             assert b'"serverInfo":{"name":"Memoranda"' in answer.body
         assert b"transfer-encoding" not in answers["an old version"].head
     assert served.refused == []
@@ -131,6 +135,7 @@ async def test_what_cannot_be_served_is_refused_with_its_own_status(
             (404, await send(served, "POST //mcp HTTP/1.1")),
             (404, await send(served, "POST /mcp/x HTTP/1.1")),
             (405, await send(served, "PUT /mcp HTTP/1.1")),
+            (405, await send(served, "POST /health HTTP/1.1")),
             (405, await send(served, "OPTIONS /mcp HTTP/1.1", b"")),
             (401, await send(served, Authorization=f"Basic {TOKEN}")),
             (421, await send(served, "POST /mcp HTTP/1.0", without="Host")),
@@ -147,3 +152,17 @@ async def test_what_cannot_be_served_is_refused_with_its_own_status(
         ]
         assert [status for status, _ in answers] == [answer.status for _, answer in answers]
         assert (await send(served)).status == 200
+
+
+async def test_a_fault_shows_nothing_of_itself(
+    serving: Serve, plan: ServePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise RuntimeError("steel")
+
+    monkeypatch.setattr(StreamableHTTPASGIApp, "__call__", fail)
+    monkeypatch.setattr(fastmcp.settings, "debug", True)
+    async with serving(plan) as served:
+        answer = await send(served)
+    assert answer.status == 500
+    assert b"steel" not in answer.body

@@ -153,7 +153,7 @@ async def test_what_is_not_kept_any_more_is_not_waited_for(
         for never in ("1", "99", "0", "-1", "x", "9" * 30):
             answer = await hand.web.get(served.url, headers=hand.headers | {"last-event-id": never})
             assert answer.status_code == 404
-            assert answer.json()["error"]["code"] == "NO_SUCH_EVENT"
+            assert answer.json()["error"]["data"]["code"] == "NO_SUCH_EVENT"
         async with (
             streamable_http_client(served.url) as streams,
             ClientSession(*streams[:2]) as session,

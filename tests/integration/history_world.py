@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -57,11 +57,23 @@ class World:
     def __post_init__(self) -> None:
         self.root.mkdir()
         self.files = FileService(self.root, self.place / "config" / "main" / "locks")
+        self._dying, self._open = ExitStack(), ExitStack()
         self.store = self.opened()
 
-    def opened(self) -> HistoryStore:
-        """One more process's store, as far as the store can tell."""
-        return HistoryStore(self.folder, self.root, self.clock, self.limits)
+    def opened(self, root: Path | None = None) -> HistoryStore:
+        """One more process's store, as far as the store can tell; closed with the world."""
+        store = HistoryStore(self.folder, root or self.root, self.clock, self.limits)
+        self._open.callback(store.close)
+        return store
+
+    def die_in(self, change: AbstractContextManager[str]) -> str:
+        """Begin a change and do not end it, as a process that dies in it; the token of the change."""
+        return self._dying.enter_context(change)
+
+    def close(self) -> None:
+        """End what is under way, then close every store."""
+        self._dying.close()
+        self._open.close()
 
     def current(self, path: NotePath = NOTE) -> bytes | None:
         return self.files.current(path)

@@ -95,6 +95,15 @@ def test_every_setting_can_come_from_the_environment(
         "READ_ONLY": "true",
         "LOG_LEVEL": "debug",
         "PROJECTS_ROOT": "/r",
+        "HTTP_HOST": "::1",
+        "HTTP_PORT": "0",
+        "HTTP_PATH": "/m",
+        "HTTP_TOKEN_FILE": "/t",
+        "HTTP_ALLOWED_HOSTS": '["notes.example.org"]',
+        "HTTP_ALLOWED_ORIGINS": '["https://chat.example.org"]',
+        "HTTP_REQUESTS_PER_SECOND": "0",
+        "HTTP_CALL_SECONDS": "5",
+        "HTTP_MAX_SESSIONS": "2",
     }
     assert {name.lower() for name in values} == set(Settings.model_fields)
     for name, value in values.items():

@@ -4,8 +4,10 @@ import asyncio
 import json
 import shutil
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 from loguru import logger
@@ -13,19 +15,20 @@ from tests.integration.conftest import until
 
 from memoranda.config import load_settings
 from memoranda.container import Container
-from memoranda.db.engine import identify
+from memoranda.db.engine import begin_read, identify, open_engine
 from memoranda.db.health import reopen
 from memoranda.errors import (
     ConfigProblem,
     DatabaseDamaged,
     DatabaseProblem,
+    DiskFull,
     NotReady,
     ProjectConflict,
     ProjectNotFound,
 )
 from memoranda.model.search import SearchQuery
 from memoranda.model.sync import SyncPhase
-from memoranda.workspace import Workspace
+from memoranda.workspace import Workspace, join
 
 
 @pytest.fixture
@@ -68,6 +71,122 @@ async def test_a_workspace_is_opened_once(container):
     project = container.find_project("One")
     first, second = await asyncio.gather(container.workspace(project), container.workspace(project))
     assert first is second
+
+
+@pytest.fixture
+def joining(monkeypatch):
+    """Opening a project says that it began and goes on when it is told to."""
+    asked, go, made = SimpleQueue(), threading.Event(), []
+
+    def slow(*arguments, **options):
+        asked.put(arguments)
+        assert go.wait(60)
+        made.append(join(*arguments, **options))
+        return made[-1]
+
+    monkeypatch.setattr("memoranda.container.join", slow)
+    yield asked, go, made
+    go.set()
+
+
+@pytest.fixture
+async def gone(container, joining):
+    """One asked for a project and went away while it was being opened."""
+    asked, _, _ = joining
+    call = asyncio.create_task(container.workspace(container.find_project("One")))
+    await asyncio.to_thread(asked.get, timeout=60)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
+@pytest.mark.usefixtures("gone")
+async def test_what_is_opened_for_one_who_went_away_is_closed_at_the_end(container, joining):
+    _, go, made = joining
+    closing = asyncio.create_task(container.aclose())
+    go.set()
+    await closing
+    with pytest.raises(DatabaseProblem, match="just closed"):
+        await made[0].browse.counts()
+
+
+@pytest.mark.usefixtures("gone")
+async def test_what_is_opened_for_one_who_went_away_is_there_for_the_next(container, joining):
+    asked, go, made = joining
+    waiting = asyncio.create_task(container.workspace(container.find_project("One")))
+    go.set()
+    assert await waiting is made[0]
+    assert asked.empty()
+
+
+async def test_a_close_goes_on_when_the_one_who_waits_goes_away(container, monkeypatch):
+    workspace = await opened(container)
+    began, go = asyncio.Event(), asyncio.Event()
+    stop = workspace.coordinator.stop
+
+    async def slow() -> None:
+        began.set()
+        await go.wait()
+        await stop()
+
+    monkeypatch.setattr(workspace.coordinator, "stop", slow)
+    for file in workspace.database.parent.glob("memory.db*"):
+        file.unlink()
+    call = asyncio.create_task(container.workspace(container.find_project("One")))
+    await began.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    go.set()
+    await container.aclose()
+    with pytest.raises(DatabaseProblem, match="just closed"):
+        await workspace.browse.counts()
+
+
+async def test_a_check_that_outlives_its_project_leaves_no_connection(container, monkeypatch):
+    connections, go, ended = SimpleQueue(), threading.Event(), threading.Event()
+
+    def slow(engine, _):
+        with begin_read(engine) as conn:
+            connections.put(conn.connection.dbapi_connection)
+            assert go.wait(60)
+        return []
+
+    def told(is_abandoned):
+        try:
+            return check(is_abandoned)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr("memoranda.workspace.full_check", slow)
+    workspace = await container.workspace(container.find_project("One"))
+    check = workspace.integrity._full_check
+    monkeypatch.setattr(workspace.integrity, "_full_check", told)
+    workspace.integrity.begin(is_suspected=True)
+    connection = await asyncio.to_thread(connections.get, timeout=60)
+    await container.aclose()
+    go.set()
+    await asyncio.to_thread(ended.wait, 60)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
+
+
+@pytest.mark.parametrize("fault", [DiskFull("memory.db"), ValueError("unforeseen")])
+async def test_a_project_that_cannot_be_opened_leaves_no_connection(container, monkeypatch, fault):
+    engines = []
+
+    def remembered(path):
+        engines.append(open_engine(path))
+        return engines[-1]
+
+    def fail(*_):
+        raise fault
+
+    monkeypatch.setattr("memoranda.workspace.open_engine", remembered)
+    monkeypatch.setattr("memoranda.workspace.ensure_project", fail)
+    with pytest.raises(type(fault)):
+        await container.workspace(container.find_project("One"))
+    assert [engine.pool.checkedin() for engine in engines] == [0]
 
 
 async def test_a_deleted_database_is_made_again(container, home):

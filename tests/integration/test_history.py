@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,10 +28,15 @@ MEGABYTE = 1_000_000
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World(tmp_path, DrivenClock(), HistoryLimits())
-    yield world
-    world.store.close()
+def make_world(tmp_path: Path) -> Iterator[Callable[[HistoryLimits], World]]:
+    """Makes one with these limits."""
+    with ExitStack() as made:
+        yield lambda limits: made.enter_context(closing(World(tmp_path, DrivenClock(), limits)))
+
+
+@pytest.fixture
+def world(make_world: Callable[[HistoryLimits], World]) -> World:
+    return make_world(HistoryLimits())
 
 
 def states(world: World) -> list[ChangeState]:
@@ -170,7 +175,7 @@ def test_the_next_change_of_a_file_settles_the_one_whose_process_died(
 ) -> None:
     dead = world.opened()
     dying = dead.recording(NOTE, before=b"old\n", after=b"new\n", by=CLAUDE, current=world.current)
-    token = dying.__enter__()
+    token = world.die_in(dying)
     gone: list[str] = []
     with world.store.recording(
         NOTE, before=now, after=b"next\n", by=CLAUDE, current=lambda: now, leftover=gone.append
@@ -179,7 +184,6 @@ def test_the_next_change_of_a_file_settles_the_one_whose_process_died(
     assert states(world) == becomes
     assert gone == [token]
     assert (world.store.content(checksum(b"new\n")) is None) == (now == b"old\n")
-    dead.close()
 
 
 def test_a_pending_change_that_cannot_be_told_does_not_stop_the_next(world: World) -> None:
@@ -187,24 +191,23 @@ def test_a_pending_change_that_cannot_be_told_does_not_stop_the_next(world: Worl
         raise FileProblem(NOTE, "no access")
 
     dying = world.store.recording(NOTE, before=None, after=b"1", by=CLAUDE, current=world.current)
-    dying.__enter__()
+    world.die_in(dying)
     with world.store.recording(NOTE, before=b"1", after=b"2", by=CLAUDE, current=unreadable):
         pass
     assert states(world) == [ChangeState.PENDING, ChangeState.DONE]
 
 
 def test_changes_of_another_file_or_folder_are_not_settled(world: World) -> None:
-    elsewhere = HistoryStore(world.folder, Path("/elsewhere"), world.clock, HistoryLimits())
+    elsewhere = world.opened(Path("/elsewhere"))
     dying = [
         store.recording(path, before=None, after=b"1", by=CLAUDE, current=world.current)
         for store, path in ((world.store, NotePath("other.md")), (elsewhere, NOTE))
     ]
     for each in dying:
-        each.__enter__()
+        world.die_in(each)
     world.write(b"mine\n")
     assert states(world) == [ChangeState.PENDING, ChangeState.PENDING, ChangeState.DONE]
     assert [each.change.path for each in world.store.pending()] == ["other.md"]
-    elsewhere.close()
 
 
 def test_changes_are_found_by_file_client_and_time(world: World) -> None:
@@ -225,7 +228,7 @@ def test_changes_are_found_by_file_client_and_time(world: World) -> None:
 
 
 def test_half_characters_in_names_are_no_hindrance(world: World) -> None:
-    strange = HistoryStore(world.folder, Path("/notes \udcff"), world.clock, HistoryLimits())
+    strange = world.opened(Path("/notes \udcff"))
     dying = strange.recording(
         NOTE,
         before=None,
@@ -233,10 +236,9 @@ def test_half_characters_in_names_are_no_hindrance(world: World) -> None:
         by=Author("cl\ud800", "\udc80", "\udfff"),
         current=lambda: b"1",
     )
-    dying.__enter__()
+    world.die_in(dying)
     assert strange.changes(client="cl\ud800")[0].author == Author("cl?", "?", "?")
     assert strange.resolve(NOTE, lambda: b"1") == [ChangeState.DONE]
-    strange.close()
 
 
 def test_reading_makes_no_file(world: World) -> None:
@@ -307,8 +309,10 @@ for number in range(100):
     assert world.store.summary().set_aside == ()
 
 
-def test_the_oldest_changes_go_when_it_is_too_large(tmp_path: Path) -> None:
-    world = World(tmp_path, DrivenClock(), HistoryLimits(days=0, megabytes=1))
+def test_the_oldest_changes_go_when_it_is_too_large(
+    make_world: Callable[[HistoryLimits], World],
+) -> None:
+    world = make_world(HistoryLimits(days=0, megabytes=1))
     for number in range(40):
         world.note(f"{number}.md", os.urandom(50_000).hex())  # compresses to a half
         assert len(world.store.changes(limit=100)) >= min(number, 12), "not more than needed"
@@ -346,8 +350,10 @@ def test_space_is_given_back_many_pages_at_a_time(world: World) -> None:
     assert world.database.stat().st_size < 100_000
 
 
-def test_one_change_larger_than_the_bound_is_kept_until_the_next(tmp_path: Path) -> None:
-    world = World(tmp_path, DrivenClock(), HistoryLimits(megabytes=1))
+def test_one_change_larger_than_the_bound_is_kept_until_the_next(
+    make_world: Callable[[HistoryLimits], World],
+) -> None:
+    world = make_world(HistoryLimits(megabytes=1))
     large = os.urandom(3 * MEGABYTE)
     world.note("small.md", "small")
     world.write(large)
@@ -384,8 +390,8 @@ def test_many_old_changes_go_in_one_trim(world: World) -> None:
     assert world.store.summary().changes == 0
 
 
-def test_without_limits_nothing_goes(tmp_path: Path) -> None:
-    world = World(tmp_path, DrivenClock(), HistoryLimits(days=0, megabytes=0))
+def test_without_limits_nothing_goes(make_world: Callable[[HistoryLimits], World]) -> None:
+    world = make_world(HistoryLimits(days=0, megabytes=0))
     world.write(os.urandom(2 * MEGABYTE))
     world.clock.time += timedelta(days=10_000)
     world.write(os.urandom(2 * MEGABYTE))
@@ -393,8 +399,10 @@ def test_without_limits_nothing_goes(tmp_path: Path) -> None:
     assert world.store.summary().changes == 2
 
 
-def test_a_change_under_way_is_not_trimmed_for_its_size(tmp_path: Path) -> None:
-    world = World(tmp_path, DrivenClock(), HistoryLimits(megabytes=1))
+def test_a_change_under_way_is_not_trimmed_for_its_size(
+    make_world: Callable[[HistoryLimits], World],
+) -> None:
+    world = make_world(HistoryLimits(megabytes=1))
     with world.store.recording(
         NOTE, before=None, after=os.urandom(2 * MEGABYTE), by=CLAUDE, current=world.current
     ):
@@ -479,12 +487,13 @@ def test_a_folder_whose_name_is_no_text_is_one_folder(tmp_path: Path) -> None:
     root = tmp_path / os.fsdecode(b"notes\xff")
     root.mkdir()
     (root / "a.md").write_bytes(b"1")
-    store = HistoryStore(tmp_path / "history", root, DrivenClock(), HistoryLimits())
     files = FileService(root, tmp_path / "locks")
     path = NotePath("a.md")
-    dying = store.recording(path, before=b"0", after=b"1", by=CLAUDE, current=lambda: b"1")
-    dying.__enter__()
-    (change,) = store.changes()
-    assert change.root == store.root
-    assert settle(store, files).done == 1
-    store.close()
+    store = HistoryStore(tmp_path / "history", root, DrivenClock(), HistoryLimits())
+    with closing(store), ExitStack() as dying:
+        dying.enter_context(
+            store.recording(path, before=b"0", after=b"1", by=CLAUDE, current=lambda: b"1")
+        )
+        (change,) = store.changes()
+        assert change.root == store.root
+        assert settle(store, files).done == 1

@@ -52,7 +52,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     (world.root / "folder").mkdir()
     (world.root / "another.md").write_text("another\n")
     yield world
-    world.store.close()
+    world.close()
 
 
 def die(world: World, where: str, kind: str) -> None:

@@ -29,7 +29,7 @@ PAGE = 4096
 def world(tmp_path: Path) -> Iterator[World]:
     world = World(tmp_path, DrivenClock(), HistoryLimits())
     yield world
-    world.store.close()
+    world.close()
 
 
 def fill(world: World, number: int = 60) -> None:

@@ -126,9 +126,11 @@ class Home:
         self, questions: dict[str, tuple[str, tuple[object, ...]]]
     ) -> dict[str, list[tuple[object, ...]]]:
         database = self.config / "main" / "memory.db"
-        if not database.exists():
+        try:
+            opened = sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=30)
+        except sqlite3.OperationalError:  # there is none, or another one comes in this moment
             return {name: [] for name in questions}
-        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=30)) as db:
+        with closing(opened) as db:
             db.execute("BEGIN")
             return {name: db.execute(*question).fetchall() for name, question in questions.items()}
 

@@ -1,14 +1,21 @@
-"""What the gate itself answers: short JSON that repeats nothing of the request."""
+"""What the gate itself answers: short JSON that repeats nothing of the request.
+
+It is an error of JSON-RPC that belongs to no request, as the SDK's own refusals are: clients show its message,
+of any other document they say that the server answered with an error.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from starlette.types import Send
 
+_INVALID_REQUEST: Final = -32_600
+_INTERNAL_ERROR: Final = -32_603
 _HEADERS: Final = {
     "content-type": "application/json",
     "cache-control": "no-store",
@@ -38,9 +45,14 @@ class Refused:
 
     async def send(self, send: Send) -> None:
         """Answer with it."""
-        error = {"code": self.code, "message": self.message, "hint": self.hint}
+        error = {
+            "code": _INVALID_REQUEST if self.status < 500 else _INTERNAL_ERROR,
+            "message": f"{self.message}. {self.hint}".rstrip(),
+            "data": {"code": self.code, "hint": self.hint},
+        }
         headers = {**self.headers, **({"connection": "close"} if self.is_final else {})}
-        await send_json(send, self.status, {"error": error}, headers)
+        document = {"jsonrpc": "2.0", "id": None, "error": error}
+        await send_json(send, self.status, document, headers)
 
 
 HOST_UNKNOWN: Final = Refused(
@@ -55,7 +67,14 @@ ORIGIN_FOREIGN: Final = Refused(
     "Scripts of that web page may not call this server",
     "Start it with --allow-origin ORIGIN if they shall.",
 )
-NO_SUCH_PATH: Final = Refused(404, "NO_SUCH_PATH", "There is nothing at this path")
+NO_SUCH_PATH: Final = Refused(
+    404,
+    "NO_SUCH_PATH",
+    "There is nothing at this path",
+    # Clients ask here how to sign in when the token is missing or wrong, and show what they are answered.
+    "Use the address that `memoranda serve` prints. If it asks for a token, send it as: Authorization: "
+    "Bearer TOKEN; there is no other way to sign in.",
+)
 NO_SUCH_METHOD: Final = Refused(
     405, "NO_SUCH_METHOD", "Only GET, POST and DELETE", headers={"allow": "GET, POST, DELETE"}
 )
@@ -90,8 +109,7 @@ TOO_LARGE: Final = Refused(
     413,
     "TOO_LARGE",
     "The body of the request is too large",
-    "Write long notes in pieces, with edit_note.",
-    is_final=True,
+    "Write a long note in pieces of 100,000 characters: what follows the first one with edit_note.",
 )
 TOO_SLOW: Final = Refused(408, "TOO_SLOW", "The request came too slowly", is_final=True)
 TOO_LONG: Final = Refused(
@@ -108,12 +126,13 @@ ENDING: Final = Refused(
 
 def too_many(wait_s: float) -> Refused:
     """A client has sent too many requests; after so long the next one may be sent."""
+    wait = str(max(1, math.ceil(wait_s)))
     return Refused(
         429,
         "TOO_MANY_REQUESTS",
         "Too many requests from this client",
-        "Wait for the seconds that Retry-After says.",
-        {"retry-after": str(max(1, round(wait_s + 0.5)))},
+        f"Seconds to wait: {wait}.",
+        {"retry-after": wait},
     )
 
 

@@ -89,9 +89,8 @@ class _Endpoint:
         if not self._can_go_on(scope):
             await NO_SUCH_EVENT.send(send)
             return
-        most = self._most_sessions  # FastMCP has no setting for it
-        is_full = len(manager._server_instances) >= most  # noqa: SLF001
-        manager.max_sessions = most + len(_idle(manager)) if is_full else most
+        # FastMCP has no setting for it; who is idle makes room.
+        manager.max_sessions = self._most_sessions + len(_idle(manager))
         try:
             await self._app(scope, receive, send)
         finally:
@@ -102,7 +101,7 @@ class _Endpoint:
 
         Many clients close and leave their session behind: a hundred of them must not shut everybody out.
         """
-        too_many = len(_open(manager)) - self._most_sessions
+        too_many = len(manager._server_instances) - self._most_sessions  # noqa: SLF001
         if too_many > 0:
             for scope in _idle(manager)[:too_many]:
                 scope.cancel()
@@ -124,16 +123,11 @@ class _Endpoint:
         return None
 
 
-def _open(manager: StreamableHTTPSessionManager) -> list[CancelScope]:
-    """What ends each session that is not being ended."""
+def _idle(manager: StreamableHTTPSessionManager) -> list[CancelScope]:
+    """What ends each session that nothing is under way in, the longest idle first."""
     sessions = manager._server_instances.values()  # noqa: SLF001 - FastMCP has no other way to them
     scopes = [each.idle_scope for each in sessions if each.idle_scope is not None]
-    return [scope for scope in scopes if not scope.cancel_called]
-
-
-def _idle(manager: StreamableHTTPSessionManager) -> list[CancelScope]:
-    """Those of them that nothing is under way in, the longest idle first."""
-    idle = [scope for scope in _open(manager) if scope.deadline < math.inf]
+    idle = [scope for scope in scopes if scope.deadline < math.inf]
     return sorted(idle, key=lambda scope: scope.deadline)
 
 
@@ -149,7 +143,6 @@ def _for_pages(inner: ASGIApp, plan: ServePlan) -> ASGIApp:
         expose_headers=[
             "mcp-session-id",
             "mcp-protocol-version",
-            "retry-after",
             "www-authenticate",
         ],
         max_age=600,

@@ -23,6 +23,9 @@ _READ_BYTES: Final = 32_768
 """What is taken from a connection at once: the loop is free again after so much, whatever it holds."""
 _MOST_UNREAD_BYTES: Final = 65_536
 """So much of a body that nobody reads, because its request was refused, is let pass; then the connection ends."""
+_MOST_UNREAD_OF_KNOWN_LENGTH_BYTES: Final = 64_000_000
+"""The same when its length was said, so that it costs next to nothing: many clients look at the answer only when
+all is sent, and are told nothing but that the connection broke if it cannot be."""
 _BACKLOG: Final = 32
 """So many connections are taken at once before one of them is looked at; four times as many are under way."""
 _FEWEST: Final = 8
@@ -75,7 +78,7 @@ def guarded_protocol(limits: Limits) -> type[H11Protocol]:
         def data_received(self, data: bytes) -> None:
             if self._is_unread():
                 self._unread_bytes += len(data)
-                if self._unread_bytes > _MOST_UNREAD_BYTES:
+                if self._unread_bytes > self._most_unread_bytes():
                     self.transport.abort()
                     return
             super().data_received(data)
@@ -117,6 +120,10 @@ def guarded_protocol(limits: Limits) -> type[H11Protocol]:
         def _is_unread(self) -> bool:
             """Whether the request was answered before all of its body has come."""
             return self.conn.their_state is h11.SEND_BODY and self.cycle.response_complete
+
+        def _most_unread_bytes(self) -> int:
+            is_known = any(name == b"content-length" for name, _ in self.headers)
+            return _MOST_UNREAD_OF_KNOWN_LENGTH_BYTES if is_known else _MOST_UNREAD_BYTES
 
         def _watch(self) -> None:
             """Set the deadline, or lift it, as the state of the connection asks for; uvicorn has none here."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -79,10 +80,6 @@ class Gate:
 
     def _refusal(self, scope: Scope) -> Refused | None:
         plan, address = self._plan, _address(scope)
-        # Who has the token is not slowed down by others at the same address, such as a proxy's.
-        has_token = self._token is not None and token_fault(scope, self._token) is None
-        if wait_s := self._rates.wait_s((client_network(address), has_token), self._now_s()):
-            return too_many(wait_s)
         found = refusal(
             header_values(scope, b"host"),
             header_values(scope, b"origin"),
@@ -92,6 +89,12 @@ class Gate:
             names=plan.hosts,
             pages=plan.origins,
         )
+        # Who has the token is not slowed down by others at the same address, such as a proxy's, and nobody by
+        # the pages that are open in a browser there.
+        has_token = self._token is not None and token_fault(scope, self._token) is None
+        client = (client_network(address), has_token, found is None)
+        if wait_s := self._rates.wait_s(client, self._now_s()):
+            return too_many(wait_s)
         match found:
             case Refusal.HOST_UNKNOWN:
                 return HOST_UNKNOWN
@@ -160,7 +163,7 @@ class Intake:
                     parts.append(part)
                     size += len(part)
                     if size > most:
-                        return TOO_LARGE
+                        return replace(TOO_LARGE, is_final=True)  # no telling how much is to come
                     if not message.get("more_body", False):
                         break
         except TimeoutError:

@@ -13,6 +13,8 @@ from memoranda.errors import InvalidArgument
 from memoranda.http.origins import is_loopback
 
 _BACKLOG: Final = 256
+_NOT_HERE: Final = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
+"""The machine does not have the address, or nothing of its kind."""
 _LOWEST_FREE: Final = 1024
 
 
@@ -59,20 +61,21 @@ def listen(at: Sequence[Address], port: int) -> tuple[socket.socket, ...]:
     """
     taken: list[socket.socket] = []
     problem: OSError | None = None
+    refused = at[0]
     for address in at:
         try:
             taken.append(_bound(address, port))
         except OSError as error:
-            problem = error
-            if error.errno != errno.EADDRNOTAVAIL:
+            problem, refused = error, address
+            if error.errno not in _NOT_HERE:
                 break
         else:
             port = taken[-1].getsockname()[1]  # the same at the others, if any was asked for
-    if problem is None or (taken and problem.errno == errno.EADDRNOTAVAIL):
+    if problem is None or (taken and problem.errno in _NOT_HERE):
         return tuple(taken)
     for each in taken:
         each.close()
-    raise _refused(problem, at[0].text, port) from problem
+    raise _refused(problem, refused.text, port) from problem
 
 
 def _bound(address: Address, port: int) -> socket.socket:
@@ -81,6 +84,8 @@ def _bound(address: Address, port: int) -> socket.socket:
     try:
         if os.name == "posix":  # on Windows it would let another program take the port from us
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        elif hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # and another could take it all the same
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         if address.family is socket.AF_INET6 and address.text != "::":
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         target = socket.getaddrinfo(
@@ -109,7 +114,7 @@ def _refused(error: OSError, host: str, port: int) -> InvalidArgument:
                 f"Port {port} is for the system's own services",
                 hint=f"Choose one from {_LOWEST_FREE} on.",
             )
-        case errno.EADDRNOTAVAIL:
+        case number if number in _NOT_HERE:
             return InvalidArgument(
                 "host",
                 f"{host} is no address of this machine",

@@ -14,7 +14,7 @@ from mcp.server.streamable_http import EventCallback, EventId, EventMessage, Eve
 from mcp_types import JSONRPCMessage
 from pydantic import BaseModel
 
-_EVENT_BYTES: Final = 200
+_EVENT_BYTES: Final = 1000
 """What an event takes beside the text in it, about."""
 
 

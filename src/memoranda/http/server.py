@@ -1,8 +1,7 @@
 """`memoranda serve`: from the settings to a server that ends in order.
 
-Everything that can be wrong is found before the first byte is served: settings, token, addresses, port.
-The process then serves until SIGINT or SIGTERM: new requests are refused, streams are ended, calls get
-time to finish, and the databases are closed.
+Everything that can be wrong is found before, see `prepared`. The process serves until a signal tells it to end: new requests are refused, streams are ended,
+calls get time to finish, and the databases are closed.
 """
 
 from __future__ import annotations
@@ -12,21 +11,20 @@ import contextlib
 import logging
 import signal
 import socket
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
+from loguru import logger
 
-from memoranda.config import configured_projects, load_settings, log_file
+from memoranda.config import configured_projects, log_file
 from memoranda.files.clock import SystemClock
 from memoranda.http.app import Application
 from memoranda.http.connections import protocol_settings
-from memoranda.http.listening import addresses, listen
 from memoranda.http.patience import Patience
-from memoranda.http.plan import Asked, ServePlan, plan
+from memoranda.http.prepared import Prepared
 from memoranda.http.refusals import RefusalLog
-from memoranda.http.tokens import configured_token
 from memoranda.logs import configure_logging
 from memoranda.mcp.server import build_server, leave, open_container, quiet_fastmcp
 from memoranda.mcp.session import Session
@@ -34,10 +32,12 @@ from memoranda.mcp.session import Session
 if TYPE_CHECKING:
     from types import FrameType
 
-    from memoranda.settings import Settings
 
-_ENDING_S: Final = 10
-"""What calls under way get when the server is told to end."""
+_ENDING_S: Final = 7
+"""What calls under way get when the server is told to end: with all else less than the ten seconds of Docker."""
+_URGENT: Final = (signal.SIGINT, signal.SIGTERM)
+_TERMINAL_CLOSED: Final = ("SIGHUP", "SIGBREAK")
+"""Each on some systems only."""
 _LOUD: Final = ("mcp", "uvicorn", "sse_starlette", "fastmcp")
 """Libraries whose warnings anybody can cause at will, some with what they sent."""
 
@@ -61,58 +61,23 @@ class Serving:
     projects: int
 
 
-def serve(asked: Asked, *, token_file: str | None, ready: Callable[[Serving], None]) -> None:
+def serve(what: Prepared, ready: Callable[[Serving], None]) -> None:
     """Serve until the process is told to end, and end it with code 0. Does not return.
 
     Args:
-        asked: what the command line says.
-        token_file: the file with the token; None: as the settings say.
+        what: from `prepared`; its addresses are let go at the end.
         ready: told once, when requests are answered.
-
-    Raises:
-        ConfigProblem: settings or token cannot be used.
-        InvalidArgument: what is asked for cannot be had; nothing was started.
     """
-    settings, planned, sockets = _prepared(asked, token_file)
     try:
-        configure_logging(settings.log_level, log_file())
+        configure_logging(what.settings.log_level, log_file())
         _hush()
-        asyncio.run(_serve(settings, planned, sockets, ready))
+        asyncio.run(_serve(what, ready))
     finally:
-        for each in sockets:
-            each.close()
+        what.close()
 
 
-def check(asked: Asked, *, token_file: str | None = None) -> None:
-    """Find what `serve` would find wrong, without serving.
-
-    Raises:
-        ConfigProblem, InvalidArgument: see `serve`.
-    """
-    for each in _prepared(asked, token_file)[2]:
-        each.close()
-
-
-def _prepared(
-    asked: Asked, token_file: str | None
-) -> tuple[Settings, ServePlan, tuple[socket.socket, ...]]:
-    settings = load_settings()
-    at = addresses(asked.host or settings.http_host)
-    planned = plan(
-        settings,
-        asked,
-        token=configured_token(token_file or settings.http_token_file),
-        is_open=not all(address.is_loopback for address in at),
-    )
-    return settings, planned, listen(at, planned.port)
-
-
-async def _serve(
-    settings: Settings,
-    planned: ServePlan,
-    sockets: Sequence[socket.socket],
-    ready: Callable[[Serving], None],
-) -> None:
+async def _serve(what: Prepared, ready: Callable[[Serving], None]) -> None:
+    settings, planned, sockets = what.settings, what.plan, what.sockets
     session = Session(open_container, SystemClock(), read_only=planned.is_read_only, is_remote=True)
     server = build_server(
         session,
@@ -131,6 +96,12 @@ async def _serve(
 
     def begin() -> None:
         session.start()
+        logger.info(
+            "Serving at {}{}{}",
+            " and ".join(serving.urls),
+            ", with a token" if serving.needs_token else "",
+            ", only for reading" if serving.is_read_only else "",
+        )
         ready(serving)
 
     config = uvicorn.Config(
@@ -140,6 +111,7 @@ async def _serve(
         **protocol_settings(planned.limits),
     )
     await HttpServer(config, begin=begin, end=application.end).serve(sockets=list(sockets))
+    logger.info("The server has ended")
     leave(0)
 
 
@@ -171,15 +143,20 @@ class HttpServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """End at SIGINT and SIGTERM, and leave it at that: uvicorn would raise them again."""
+        """End at a signal, and leave it at that: uvicorn would raise it again.
+
+        That the terminal was closed ends nothing when it was switched off, as by `nohup`.
+        """
 
         def told(
-            _number: int, _frame: FrameType | None
+            number: int, _frame: FrameType | None
         ) -> None:  # a function: sse-starlette looks for methods
-            self.force_exit = self.should_exit
+            self.force_exit = self.should_exit and number in _URGENT
             self.should_exit = True
 
-        before = {number: signal.signal(number, told) for number in (signal.SIGINT, signal.SIGTERM)}
+        closed = [getattr(signal, each) for each in _TERMINAL_CLOSED if hasattr(signal, each)]
+        heard = [each for each in closed if signal.getsignal(each) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, told) for number in (*_URGENT, *heard)}
         try:
             yield
         finally:

@@ -41,7 +41,7 @@ class IntegrityCheck:
     Args:
         name: the project's name, for the log.
         store: the index; marked when something is found.
-        full_check: `db.health.full_check` over its engine.
+        full_check: `db.health.full_check` over its database.
         clock: for times.
         period: how old the last check may be, whoever did it.
 

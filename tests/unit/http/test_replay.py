@@ -42,7 +42,7 @@ async def test_an_event_that_is_not_known_gives_nothing(event: str) -> None:
 
 
 async def test_the_oldest_go_when_the_texts_take_too_much() -> None:
-    replay = Replay(5_000)
+    replay = Replay(7_000)
     first = await replay.store_event("a", message(1))
     second = await replay.store_event("a", message(2, "x" * 3_000))
     assert await replayed(replay, first) == ("a", [2])
@@ -50,3 +50,10 @@ async def test_the_oldest_go_when_the_texts_take_too_much() -> None:
     assert await replayed(replay, first) == (None, [])
     assert await replayed(replay, second) == (None, [])
     assert await replayed(replay, third) == ("a", [])
+
+
+async def test_events_without_a_text_take_room_too() -> None:
+    replay = Replay(5_000)
+    events = [await replay.store_event("a", None) for _ in range(10)]
+    assert not replay.knows(events[0])
+    assert replay.knows(events[-1])

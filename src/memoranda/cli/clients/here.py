@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from memoranda.cli.clients.places import Client, Platform, client_file, client_folder, kind_of
-from memoranda.cli.clients.servers import Remote, Server, Stdio
+from memoranda.cli.clients.servers import Remote, Server, Stdio, is_here
 from memoranda.config import client_environment, config_dir, http_token, http_token_file
 from memoranda.errors import ConfigProblem, InvalidArgument
 
@@ -66,17 +66,9 @@ def home_folder() -> Path:
 
 def _needs_token(url: str) -> bool:
     """Whether the server asks for a token: elsewhere always, on this machine when one is configured."""
-    from ipaddress import ip_address
-    from urllib.parse import urlsplit
-
     from memoranda.config import load_settings
 
-    host = urlsplit(url).hostname or ""
-    try:
-        is_here = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:  # a name, whatever it begins with
-        is_here = False
-    if not is_here or http_token() is not None or http_token_file().exists():
+    if not is_here(url) or http_token() is not None or http_token_file().exists():
         return True
     return bool(load_settings().http_token_file)
 

@@ -17,6 +17,7 @@ from memoranda.cli.clients.servers import (
     client_command,
     entry_of,
     input_of,
+    is_here,
 )
 
 
@@ -198,9 +199,17 @@ def _done(place: Place, outcome: Outcome) -> str:
 def _token_lines(place: Place, server: Server, commands: Commands) -> list[str]:
     if not isinstance(server, Remote) or not server.has_token:
         return []
+    where = "" if is_here(server.url) else " on the machine of the server"
     if place.client is Client.VSCODE:
         return [
-            f"Token: VS Code asks for it once and keeps it safe; this prints it: {commands.token}"
+            "Token: VS Code asks for it once and keeps it safe; this prints it"
+            f"{where}: {commands.token if is_here(server.url) else 'memoranda token --show'}"
+        ]
+    if where:
+        return [
+            f"Token: it is not in the file; {place.kind.title} takes it from the variable "
+            f"{TOKEN_VARIABLE}, to be set where it is started.",
+            f"What it is, this prints{where}: memoranda token --show",
         ]
     return [
         f"Token: it is not in the file; {place.kind.title} takes it from a variable, to be set where it "

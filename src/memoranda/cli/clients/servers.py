@@ -52,6 +52,18 @@ class Remote:
 Server = Stdio | Remote
 
 
+def is_here(url: str) -> bool:
+    """Whether a server at this address runs on this machine for certain."""
+    from ipaddress import ip_address
+    from urllib.parse import urlsplit
+
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # a name, whatever it begins with
+        return False
+
+
 def takes_remote(client: Client) -> bool:
     """Whether the client's file can name a server that runs already."""
     return client not in {Client.CLAUDE_DESKTOP, Client.CHATGPT}

@@ -65,10 +65,8 @@ def serve(
     clients must send a token (see `memoranda token`); put TLS before it, for it speaks plain HTTP.
     """
     from memoranda.cli.commands.stdio import choose, ignore_env_file
-
-    ignore_env_file()
     from memoranda.http.plan import Asked
-    from memoranda.http.server import serve as run
+    from memoranda.http.prepared import prepared
 
     choose(project)
     asked = Asked(
@@ -79,32 +77,44 @@ def serve(
         origins=tuple(allow_origin or ()),
         is_read_only=read_only,
     )
-    run(asked, token_file=token_file, ready=lambda serving: _say(serving, as_json=as_json))
+    what = prepared(asked, token_file=token_file)
+    ignore_env_file()
+    from memoranda.http.server import serve as run
+
+    run(what, lambda serving: _say(serving, as_json=as_json))
 
 
 def _say(serving: Serving, *, as_json: bool) -> None:
-    from memoranda.cli.output import write_json, write_text
+    """Say where it serves. It serves on when nobody can be told, as without a terminal; the log says it too."""
+    from loguru import logger
 
-    if as_json:
-        write_json(
-            {
-                "urls": list(serving.urls),
-                "needs_token": serving.needs_token,
-                "is_open": serving.is_open,
-                "read_only": serving.is_read_only,
-                "projects": serving.projects,
-            }
-        )
-    else:
-        write_text("\n".join(_lines(serving)))
-    sys.stdout.flush()  # it serves on, and a program may wait for it at the other end of a pipe
+    from memoranda.cli.output import OutputLost, ReaderGone, write_json, write_text
+
+    try:
+        if as_json:
+            write_json(_data(serving))
+        else:
+            write_text("\n".join(_lines(serving)))
+        sys.stdout.flush()  # a program may wait for it at the other end of a pipe
+    except (OSError, OutputLost, ReaderGone):
+        logger.warning("Standard output takes nothing")
+
+
+def _data(serving: Serving) -> dict[str, object]:
+    return {
+        "urls": list(serving.urls),
+        "needs_token": serving.needs_token,
+        "is_open": serving.is_open,
+        "read_only": serving.is_read_only,
+        "projects": serving.projects,
+    }
 
 
 def _lines(serving: Serving) -> list[str]:
     from memoranda.cli.command_line import command_line
     from memoranda.render.notes import count
 
-    reading = ", only for reading" if serving.is_read_only else ""
+    reading = ", only for reading," if serving.is_read_only else ""
     lines = [f"Serving {count(serving.projects, 'project')}{reading} at {serving.urls[0]}"]
     lines += [f"  and at {url}" for url in serving.urls[1:]]
     if not serving.projects:
@@ -114,8 +124,11 @@ def _lines(serving: Serving) -> list[str]:
     else:
         lines.append("  Every program on this machine may use it; no other machine, no web page.")
     if serving.is_open:
-        lines.append("  Other machines can reach it, in plain text: put TLS before it.")
-    connect = command_line("connect", "claude-code", "--url", serving.urls[0])
+        lines.append(
+            "  Other machines reach it by an address of this one in figures, or by a name that is given\n"
+            "  with --allow-host; in plain text: put TLS before it."
+        )
+    connect = command_line("connect", "claude-code", "--write", "--url", serving.urls[0])
     lines.append(f"  Connect an assistant, for example with: {connect}")
     lines.append("  Ctrl-C ends it.")
     return lines

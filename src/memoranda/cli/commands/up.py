@@ -92,9 +92,11 @@ def up(
 
         ignore_env_file()
         from memoranda.http.plan import Asked
-        from memoranda.http.server import check
+        from memoranda.http.prepared import prepared
 
-        check(Asked(host=host, port=port))  # before the notes are indexed, which may take a while
+        prepared(
+            Asked(host=host, port=port)
+        ).close()  # before the notes are indexed, which may take a while
     elif host is not None or port is not None:
         option = "--port" if host is None else "--host"
         raise typer.BadParameter("it needs --serve", param_hint=option)
@@ -109,7 +111,7 @@ def up(
     else:
         for note in done.notes:
             write_note(f"note: {note}")
-        write_text(_text(done, connection))
+        write_text(_text(done, None if serving else connection))
     if nothing_read(done.report):
         return FAILED
     if serving:
@@ -233,7 +235,8 @@ def _json(done: _Done, connection: _Connection) -> dict[str, object]:
     }
 
 
-def _text(done: _Done, connection: _Connection) -> str:
+def _text(done: _Done, connection: _Connection | None) -> str:
+    """What a person is told; how to connect is left to the server when one follows (None)."""
     from memoranda.cli.command_line import command_line
     from memoranda.cli.connect import connect_text
     from memoranda.cli.reports import report_text
@@ -261,10 +264,11 @@ def _text(done: _Done, connection: _Connection) -> str:
             for line in results_text(done.sample).splitlines()
             if not line.startswith("More: ")
         ]
-    parts += ["", connect_text(connection.command, connection.environment, connection.entry)]
-    if connection.environment:
-        folder = connection.environment["BASIC_MEMORY_CONFIG_DIR"]
-        parts.append(f"  The configuration and the index are in {folder}; hence the variable.")
+    if connection is not None:
+        parts += ["", connect_text(connection.command, connection.environment, connection.entry)]
+        if connection.environment:
+            folder = connection.environment["BASIC_MEMORY_CONFIG_DIR"]
+            parts.append(f"  The configuration and the index are in {folder}; hence the variable.")
     return "\n".join(parts)
 
 
