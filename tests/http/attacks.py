@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from loguru import logger
 from tests.http.by_hand import MODERN, Hand
@@ -173,3 +173,22 @@ def assert_quiet(log: Path, served: Served, *, most_lines: int = 20) -> None:
 
 def _bytes(text: str | bytes) -> bytes:
     return text if isinstance(text, bytes) else text.encode("utf-8")
+
+
+async def until(is_true: Callable[[], object]) -> None:
+    """Wait for what the server has no event for."""
+    async with asyncio.timeout(20):
+        while not is_true():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+def open_lines(served: Served) -> int:
+    """How many connections the server has."""
+    return len(served.uvicorn.server_state.connections)
+
+
+def sessions(served: Served) -> dict[str, Any]:
+    """The sessions that are open, by their ids."""
+    manager = served.uvicorn.config.app._endpoint._sessions()
+    assert manager is not None
+    return dict(manager._server_instances)
