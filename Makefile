@@ -3,7 +3,7 @@
 PYTHON ?= python3
 NOTES ?= examples/vault
 ARGS ?=
-WORKERS ?= 2
+WORKERS ?= 3
 FUZZ_SECONDS ?= 600
 PYTHONS ?= python3.12 python3.13
 VENV := .venv
