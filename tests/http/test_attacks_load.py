@@ -8,7 +8,6 @@ import json
 import socket
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.http.attacks import (
@@ -25,13 +24,12 @@ from tests.http.attacks import (
     until,
 )
 from tests.http.by_hand import MODERN, Hand
-from tests.http.conftest import TOKEN, Serve, initialize
+from tests.http.conftest import TOKEN, Held, Serve, initialize
 
 from memoranda.http.answers import NO_TOKEN
 from memoranda.http.connections import most_connections
 from memoranda.http.plan import Limits, ServePlan
 from memoranda.http.refusals import RefusalLog
-from memoranda.mcp import served_tools
 
 CALL = json.dumps(initialize()).encode()
 FREE = Limits(head_s=60, requests_per_s=0)
@@ -173,26 +171,18 @@ async def test_a_hostile_body_is_refused(serving: Serve, tmp_path: Path, version
 
 
 async def test_a_call_that_takes_too_long_is_answered_and_what_it_writes_is_written(
-    serving: Serve, monkeypatch: pytest.MonkeyPatch
+    serving: Serve, held: Held
 ) -> None:
-    begun, go, call = asyncio.Event(), asyncio.Event(), served_tools.call
-
-    async def wait_and_call(*arguments: Any) -> Any:
-        begun.set()
-        await go.wait()
-        return await call(*arguments)
-
-    monkeypatch.setattr(served_tools, "call", wait_and_call)
     async with serving(ServePlan(limits=Limits(call_s=0.1))) as served, served.web() as web:
         hand = Hand(web, "/mcp", "2025-11-25")
         await hand.greet()
         answer = await hand.call("write_note", title="Pier", content="steel")
-        assert begun.is_set()
+        assert held.begun.is_set()
         assert answer.status == 200
         assert answer.result["isError"] is True
         assert "NOT_READY" in answer.text
         assert not list(served.root.glob("*.md"))
-        go.set()
+        held.go.set()
         await until(lambda: list(served.root.glob("*.md")))
         assert (await hand.ask("ping")).status == 200
 

@@ -20,10 +20,9 @@ from tests.http.attacks import (
     post,
 )
 from tests.http.by_hand import MODERN, Hand, reply_of
-from tests.http.conftest import TOKEN, Serve, Served, initialize
+from tests.http.conftest import TOKEN, Held, Serve, Served, initialize
 
 from memoranda.http.plan import Limits, ServePlan
-from memoranda.mcp import served_tools
 
 NEWEST = "2025-11-25"
 FREE = Limits(requests_per_s=0)
@@ -87,22 +86,14 @@ async def test_sessions_have_names_that_cannot_be_guessed(serving: Serve) -> Non
 
 
 async def test_the_calls_of_another_session_cannot_be_cancelled_or_answered(
-    serving: Serve, monkeypatch: pytest.MonkeyPatch
+    serving: Serve, held: Held
 ) -> None:
-    begun, go, call = asyncio.Event(), asyncio.Event(), served_tools.call
-
-    async def wait_and_call(*arguments: Any) -> Any:
-        begun.set()
-        await go.wait()
-        return await call(*arguments)
-
     async with serving(ServePlan(limits=FREE)) as served, served.web() as web:
         victim, attacker = Hand(web, "/mcp", NEWEST), Hand(web, "/mcp", NEWEST)
         await victim.greet()
         await attacker.greet()
-        monkeypatch.setattr(served_tools, "call", wait_and_call)
         calling = asyncio.ensure_future(victim.call("write_note", title="Pier", content="steel"))
-        await begun.wait()
+        await held.begun.wait()
         for number in (1, 2, 3, "2", None):
             for data in (
                 message("notifications/cancelled", requestId=number, reason="x"),
@@ -114,7 +105,7 @@ async def test_the_calls_of_another_session_cannot_be_cancelled_or_answered(
         stateless = message("notifications/cancelled", requestId=2)
         asked = post(served, stateless, f"mcp-protocol-version: {MODERN}")
         assert (await answer_to(served, asked)).status == 202
-        go.set()
+        held.go.set()
         answer = await calling
         assert "Pier" in answer.text
         assert answer.result["isError"] is False

@@ -14,6 +14,13 @@ EveryProjectOption = Annotated[
     str | None,
     typer.Option("--project", "-p", metavar="NAME", help="Only this project; default: all."),
 ]
+ClientProjectOption = Annotated[
+    str | None,
+    typer.Option("--project", "-p", metavar="NAME", help="The default project for this client."),
+]
+ClientReadOnlyOption = Annotated[
+    bool, typer.Option("--read-only", help="Only let the client read.")
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of text.")
 ]

@@ -89,8 +89,10 @@ class _Endpoint:
         if not self._can_go_on(scope):
             await NO_SUCH_EVENT.send(send)
             return
-        # FastMCP has no setting for it; who is idle makes room.
-        manager.max_sessions = self._most_sessions + len(_idle(manager))
+        most = self._most_sessions  # FastMCP has no setting for it
+        if len(manager._server_instances) >= most:  # noqa: SLF001 - who is idle makes room
+            most += len(_idle(manager))
+        manager.max_sessions = most
         try:
             await self._app(scope, receive, send)
         finally:

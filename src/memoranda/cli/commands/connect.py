@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memoranda.cli.clients.places import Client
-from memoranda.cli.options import JsonOption
+from memoranda.cli.options import ClientProjectOption, ClientReadOnlyOption, JsonOption
 
 if TYPE_CHECKING:
     from memoranda.cli.clients.places import Place
@@ -30,15 +30,8 @@ def connect(
         bool, typer.Option("--write", help="Put the entry into the client's file.")
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Take back what --write did.")] = False,
-    project: Annotated[
-        str | None,
-        typer.Option(
-            "--project", "-p", metavar="NAME", help="The default project for this client."
-        ),
-    ] = None,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Only let the client read.")
-    ] = False,
+    project: ClientProjectOption = None,
+    read_only: ClientReadOnlyOption = False,
     url: Annotated[
         str | None,
         typer.Option(
