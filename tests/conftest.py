@@ -9,11 +9,15 @@ import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from memoranda.db import migrate
+
+if TYPE_CHECKING:
+    from memoranda.db.postgres import PostgresDatabase
 
 # How long an example takes is no matter of right or wrong.
 settings.register_profile("untimed", deadline=None)
@@ -84,3 +88,40 @@ def memory_path(_memory: Path) -> Iterator[Path]:
     yield folder
     if "PYTEST_XDIST_WORKER" in os.environ:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _migrated_postgres() -> str:
+    """The name of a database with the tables of the newest revision and no rows."""
+    from tests.postgres_server import databases
+
+    from memoranda.db.migrate_postgres import bring_up_schema
+    from memoranda.db.postgres import PostgresDatabase, address_of
+
+    url = databases().create()
+    database = PostgresDatabase(address_of(url))
+    assert bring_up_schema(database) == "created"
+    database.dispose()
+    return url.rpartition("/")[2]
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """The address of a database of this test's own, whose tables are made; skipped where no server can be."""
+    from tests.postgres_server import databases, why_not
+
+    if reason := why_not():
+        pytest.skip(reason)
+    url = databases().create(_migrated_postgres())
+    yield url
+    databases().drop(url)
+
+
+@pytest.fixture
+def postgres(postgres_url: str) -> Iterator[PostgresDatabase]:
+    """That database, opened."""
+    from memoranda.db.postgres import PostgresDatabase, address_of
+
+    database = PostgresDatabase(address_of(postgres_url))
+    yield database
+    database.dispose()

@@ -26,6 +26,7 @@
     ├── ConfigProblem              the configuration cannot be used
     └── DatabaseProblem            the index database failed
         ├── DatabaseBusy           another process holds it
+        ├── DatabaseAway           its server does not answer
         └── DatabaseDamaged        it is not ours, newer, or corrupt
             └── DatabaseLost       deleted or replaced while it was in use
 
@@ -488,6 +489,12 @@ class DatabaseProblem(MemorandaError):
 
 class DatabaseBusy(DatabaseProblem):
     """Another process holds the database for longer than the busy timeout."""
+
+    code = "NOT_READY"
+
+
+class DatabaseAway(DatabaseProblem):
+    """The server of the database does not answer, or is closing; it may be back at any time."""
 
     code = "NOT_READY"
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memoranda.model.embedding import Chunk, EmbeddingProgress, EmbeddingSpace
 from memoranda.model.search import ItemType
 from memoranda.model.search_log import SearchRecord
 from memoranda.model.sync import Progress
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +21,37 @@ if TYPE_CHECKING:
 
     Keys = NDArray[np.int64]
     Vectors = NDArray[np.float32]
+
+
+class Database(Protocol):
+    """Transactions on an index: each is one plain function, run whole (ADR 8).
+
+    Production: `db.engine.SqliteDatabase`, one for each project, and `db.postgres.PostgresDatabase`, one for a
+    process. The function gets the transaction's SQLAlchemy connection. It may run again.
+
+    Attributes:
+        reading, writing: executors whose threads run a transaction without a further change of threads.
+
+    Raises (both methods): DatabaseBusy, DatabaseAway, DatabaseDamaged, DiskFull, DatabaseProblem.
+    """
+
+    @property
+    def reading(self) -> Executor: ...
+
+    @property
+    def writing(self) -> Executor: ...
+
+    def read(self, work: Callable[[Any], T], /) -> T:
+        """Run `work` on one state of the database; waits for it, in any thread."""
+        ...
+
+    def write(self, work: Callable[[Any], T], /, *, project_id: int = 0) -> T:
+        """Run `work` in a transaction that may write, alone among those of the project."""
+        ...
+
+    def close(self) -> None:
+        """A project has ended with it: wait for what runs, and close what was the project's own."""
+        ...
 
 
 class Clock(Protocol):

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 from loguru import logger
 
 from memoranda.config import HISTORY_FOLDER, database_path, lock_folder, search_log_file
-from memoranda.db.engine import Identity, begin_read, begin_write, identify, open_engine
+from memoranda.db.engine import (
+    Identity,
+    SqliteDatabase,
+    begin_read,
+    begin_write,
+    identify,
+    open_engine,
+)
 from memoranda.db.health import Prepared, full_check, kept_aside, prepare, reopen
 from memoranda.files.file_service import FileService
 from memoranda.files.search_log import SearchLogFile
@@ -269,7 +276,7 @@ def assemble(
     is_read_only: bool = False,
 ) -> Workspace:
     """Build the parts of a project over an open database; `read` lets tests inject faults."""
-    store = Store(engine, project_id, clock)
+    store = Store(SqliteDatabase(engine), project_id, clock)
     fulltext = SqliteFullTextIndex(project_id, languages)
     files = FileService(project.path, locks, skips=project.skips)
     entities = EntityService(store, fulltext)

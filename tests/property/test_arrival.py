@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from tests.property.markup import CLOSED_NOTES, SOAK_TIMEOUT_S, counted
 
-from memoranda.db.engine import begin_write, open_engine
+from memoranda.db.engine import SqliteDatabase, begin_write, open_engine
 from memoranda.db.health import prepare
 from memoranda.files.clock import SystemClock
 from memoranda.model.address import NotePath
@@ -91,7 +91,7 @@ class Indexed:
             project_id = ensure_project(
                 conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION
             )
-        self.store = Store(engine, project_id, clock)
+        self.store = Store(SqliteDatabase(engine), project_id, clock)
         self._fulltext = SqliteFullTextIndex(project_id)
 
     def add(self, notes: Sequence[ReadNote]) -> None:

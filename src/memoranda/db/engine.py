@@ -14,11 +14,12 @@ new file does not hold what this process indexed. `db.health.reopen` then makes 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, create_engine, event
 from sqlalchemy.engine import Connection, Engine
@@ -42,7 +43,10 @@ _WRITING_CACHE_KIB = 8 * 1024
 _JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
 _POOL_SIZE = 4
 _CACHED_STATEMENTS = 256
-_WRITE = "memoranda_write"
+WRITING = "memoranda_write"
+"""The execution option of a connection whose transaction may write."""
+
+T = TypeVar("T")
 
 Inode = tuple[int, int]
 """Device and inode: which file it is, whatever its name."""
@@ -126,16 +130,16 @@ def open_engine(
 
     @event.listens_for(engine, "begin")
     def begin(conn: Connection) -> None:
-        if not conn.get_execution_options().get(_WRITE, False):
+        if not conn.get_execution_options().get(WRITING, False):
             conn.exec_driver_sql("BEGIN")
             return
-        conn.info[_WRITE] = True
+        conn.info[WRITING] = True
         conn.exec_driver_sql(f"PRAGMA cache_size = -{_WRITING_CACHE_KIB}")
         conn.exec_driver_sql("BEGIN IMMEDIATE")
 
     @event.listens_for(engine, "checkin")
     def shrink(connection: Any, record: Any) -> None:
-        if connection is not None and record.info.pop(_WRITE, False):
+        if connection is not None and record.info.pop(WRITING, False):
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
 
     return engine
@@ -162,14 +166,39 @@ def begin_write(engine: Engine) -> Iterator[Connection]:
         DatabaseProblem: or a subclass, for what the database itself refuses (`translate`).
     """
     with _translated(engine), engine.connect() as conn:
-        conn.execution_options(**{_WRITE: True})
+        conn.execution_options(**{WRITING: True})
         with conn.begin():
             yield conn
 
 
+class SqliteDatabase:
+    """`ports.Database` on one file: one transaction writes at a time in this process, three read."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.reading = ThreadPoolExecutor(3, "memoranda-read")
+        self.writing = ThreadPoolExecutor(1, "memoranda-write")
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` on one snapshot, in the calling thread."""
+        with begin_read(self._engine) as conn:
+            return work(conn)
+
+    def write(self, work: Callable[[Connection], T], *, project_id: int = 0) -> T:  # noqa: ARG002
+        """Run `work` in a write transaction, in the calling thread."""
+        with begin_write(self._engine) as conn:
+            return work(conn)
+
+    def close(self) -> None:
+        """Wait for the running transactions and close every connection."""
+        self.writing.shutdown(wait=True)
+        self.reading.shutdown(wait=True)
+        self._engine.dispose()
+
+
 def is_writing(conn: Connection) -> bool:
     """Whether the transaction is one that may write (`begin_write`)."""
-    return bool(conn.get_execution_options().get(_WRITE, False))
+    return bool(conn.get_execution_options().get(WRITING, False))
 
 
 def translate(error: DBAPIError, *, database: str = "the index database") -> MemorandaError:

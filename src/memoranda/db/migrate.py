@@ -31,7 +31,7 @@ from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem, Dis
 APPLICATION_ID = 0x4D6D7264
 """Marks a SQLite file as ours ("Mmrd")."""
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest revision in `migrations/versions`; as a number it is the database's user_version."""
 
 TABLES = frozenset(

@@ -28,7 +28,9 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
+    true,
 )
 from sqlalchemy.dialects import sqlite
 
@@ -58,8 +60,8 @@ project = Table(
     Column("name", Text, nullable=False),
     Column("path", Text, nullable=False),
     Column("permalink", Text, unique=True),
-    Column("is_active", Boolean, nullable=False, server_default=text("1")),
-    Column("is_default", Boolean, nullable=False, server_default=text("0")),
+    Column("is_active", Boolean, nullable=False, server_default=true()),
+    Column("is_default", Boolean, nullable=False, server_default=false()),
     Column("created_at", TIME, nullable=False),
     Column("updated_at", TIME, nullable=False),
     sqlite_autoincrement=True,
@@ -98,7 +100,7 @@ entity = Table(
     Column("hashed_permalink", Text, nullable=False),
     Column("encoding", Text, nullable=False, server_default="utf-8"),
     Column("problems", Text, nullable=False, server_default="[]"),
-    Column("links_dirty", Boolean, nullable=False, server_default=text("0")),
+    Column("links_dirty", Boolean, nullable=False, server_default=false()),
     Column("missing_since", TIME),
     UniqueConstraint("permalink", "project_id"),
     UniqueConstraint("file_path", "project_id"),

@@ -12,17 +12,16 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import BindParameter, Delete, Executable, Insert, Update, bindparam
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import Connection
 
-from memoranda.db.engine import begin_read, begin_write
-from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem
-from memoranda.ports import Clock
+from memoranda.errors import DatabaseAway, DatabaseBusy, DatabaseDamaged, DatabaseProblem
+from memoranda.ports import Clock, Database
 from memoranda.repositories.bulk import run_each
 
 T = TypeVar("T")
@@ -95,17 +94,16 @@ class Store:
     Attributes:
         is_damaged: the database turned out damaged; whoever owns the store opens another one.
 
-    Raises (all methods): DatabaseBusy after three attempts, DatabaseDamaged, DiskFull, DatabaseProblem.
+    Raises (all methods): DatabaseBusy and DatabaseAway after three attempts, DatabaseDamaged, DiskFull,
+        DatabaseProblem.
     """
 
-    def __init__(self, engine: Engine, project_id: int, clock: Clock) -> None:
-        self._engine = engine
+    def __init__(self, database: Database, project_id: int, clock: Clock) -> None:
+        self._database = database
         self._project_id = project_id
         self._clock = clock
-        self._writer = ThreadPoolExecutor(1, "memoranda-write")
         self.is_damaged = False
         self._is_closed = False
-        self._readers = ThreadPoolExecutor(3, "memoranda-read")
 
     @property
     def project_id(self) -> int:
@@ -118,15 +116,19 @@ class Store:
 
     async def read(self, fn: Callable[[Tx], T]) -> T:
         """Run `fn` on a consistent snapshot."""
-        return await self._run(self._readers, self.read_now, fn)
+        return await self._run(self._database.reading, self.read_now, fn)
 
     async def write(self, fn: Callable[[Tx], T]) -> T:
-        """Run `fn` in a write transaction; it may run again when another process was in the way."""
-        return await self._run(self._writer, self.write_now, fn)
+        """Run `fn` in a write transaction.
+
+        It may run again: when another process was in the way, or when the database went away, and then it may
+        have been done already.
+        """
+        return await self._run(self._database.writing, self.write_now, fn)
 
     async def _run(
         self,
-        executor: ThreadPoolExecutor,
+        executor: Executor,
         transaction: Callable[[Callable[[Tx], T]], T],
         fn: Callable[[Tx], T],
     ) -> T:
@@ -138,20 +140,22 @@ class Store:
 
     def read_now(self, fn: Callable[[Tx], T]) -> T:
         """`read` in the calling thread."""
-        try:
-            with begin_read(self._engine) as conn:
-                return fn(self._tx(conn))
-        except DatabaseDamaged:
-            self.is_damaged = True
-            raise
+        return self._patiently(lambda: self._database.read(lambda conn: fn(self._tx(conn))))
 
     def write_now(self, fn: Callable[[Tx], T]) -> T:
-        """`write` in the calling thread; retries with exponential back-off (spec 12.2)."""
+        """`write` in the calling thread."""
+        return self._patiently(
+            lambda: self._database.write(
+                lambda conn: fn(self._tx(conn)), project_id=self._project_id
+            )
+        )
+
+    def _patiently(self, transaction: Callable[[], T]) -> T:
+        """Retries with exponential back-off (spec 12.2)."""
         for attempt in range(_ATTEMPTS):
             try:
-                with begin_write(self._engine) as conn:
-                    return fn(self._tx(conn))
-            except DatabaseBusy:
+                return transaction()
+            except (DatabaseBusy, DatabaseAway):
                 if attempt + 1 == _ATTEMPTS:
                     raise
                 time.sleep(_BACKOFF_S * 2**attempt)
@@ -161,11 +165,9 @@ class Store:
         raise AssertionError("unreachable")
 
     def close(self) -> None:
-        """Wait for the running transactions and close every connection."""
+        """Wait for the running transactions and close what is this project's alone."""
         self._is_closed = True
-        self._writer.shutdown(wait=True)
-        self._readers.shutdown(wait=True)
-        self._engine.dispose()
+        self._database.close()
 
     def _tx(self, conn: Connection) -> Tx:
         return Tx(conn, self._project_id, self._clock.now().replace(tzinfo=None))
