@@ -22,16 +22,13 @@ from tests.integration.move_check import unexplained
 
 from benchmarks.measure import Figure, Report
 from benchmarks.vault import make_vault, shared_folder
-from memoranda.db.engine import begin_write, open_engine
-from memoranda.db.health import prepare
 from memoranda.errors import MemorandaError
 from memoranda.files.clock import SystemClock
 from memoranda.model.history import Author
 from memoranda.model.moves import MoveResult
 from memoranda.model.project import Project
-from memoranda.repositories.project import ensure_project
+from memoranda.places.sqlite import open_at
 from memoranda.services.moving import MoveService
-from memoranda.sync.sync_service import INDEX_VERSION
 from memoranda.workspace import Workspace, assemble
 
 VAULTS = ("silverbullet-docs", "obsidian-tasks")
@@ -247,10 +244,5 @@ def _tree(root: Path) -> dict[str, bytes]:
 def _opened(place: Path) -> Workspace:
     home = place / "config"
     home.mkdir()
-    prepare(home / "memory.db")
-    engine = open_engine(home / "memory.db")
-    clock = SystemClock()
-    project = Project("main", "main", place / "notes")
-    with begin_write(engine) as conn:
-        project_id = ensure_project(conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION)
-    return assemble(project, home / "memory.db", engine, project_id, home / "locks", clock)
+    clock, project = SystemClock(), Project("main", "main", place / "notes")
+    return assemble(project, open_at(home / "memory.db", project, clock), home, clock)

@@ -20,7 +20,7 @@ from memoranda.model.item_key import NOTE_BITS
 from memoranda.model.search import SearchFilters, SearchQuery, SearchResults, SearchType
 from memoranda.ports import EmbeddingProvider, NearItems, VectorIndex
 from memoranda.repositories.store import Tx
-from memoranda.repositories.vectors import SqliteVectorIndex
+from memoranda.repositories.vectors import BlobVectorIndex
 from memoranda.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ async def _compare(
 ) -> None:
     """The nearest items by the index and by all vectors, among all notes and among the marked ones."""
     space = provider.space
-    index = SqliteVectorIndex(workspace.store.project_id)
+    index = BlobVectorIndex(workspace.store.project_id)
     keys, vectors = await workspace.store.read(lambda tx: _all(tx, space.name))
     among = await workspace.store.read(lambda tx: _ids(tx, marked))
     is_marked = np.isin(keys >> NOTE_BITS, among)

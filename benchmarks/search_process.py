@@ -85,13 +85,13 @@ async def ask(count: int, brute: int, marked: frozenset[str]) -> Asked:
     container = await Container.open(load_settings())
     try:
         workspace = await container.workspace(container.find_project(None))
-        mix = query_mix(workspace.database, count)
-        asked = Asked(_items(workspace.database), rss_opened_mb=status_mb("VmRSS"))
+        mix = query_mix((workspace.folder / "memory.db"), count)
+        asked = Asked(_items(workspace.folder / "memory.db"), rss_opened_mb=status_mb("VmRSS"))
         run = _Run(workspace.search, asked)
         await run.queries(mix)
         await run.filters((*mix.words[: count // 2], *mix.sentences[: count // 2]))
         asked.rss_mb, asked.peak_mb = status_mb("VmRSS"), status_mb("VmHWM")
-        _raw(workspace.database, mix, asked)
+        _raw((workspace.folder / "memory.db"), mix, asked)
         kinds = {kind: mix.kinds()[kind] for kind in ("1-3 words", "question sentences")}
         asked.meaning = await ask_by_meaning(
             container, workspace, kinds, _BY_MARK, marked, run.timed, PAGE

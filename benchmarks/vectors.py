@@ -31,7 +31,7 @@ from memoranda.db.tables import (
 )
 from memoranda.model.item_key import item_key
 from memoranda.repositories.vector_scan import VectorCache, best_first, built
-from memoranda.repositories.vectors import SqliteVectorIndex
+from memoranda.repositories.vectors import BlobVectorIndex
 
 Floats = NDArray[np.float32]
 T = TypeVar("T")
@@ -101,7 +101,7 @@ def put_index(report: Report, count: int, path: Path, vectors: Floats, queries: 
     prepare(path)
     engine = open_engine(path)
     notes = fill(path, vectors)
-    index = SqliteVectorIndex(1)
+    index = BlobVectorIndex(1)
     everyone = np.arange(1, notes + 1)
     few = everyone[::100]
     with begin_read(engine) as conn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -17,11 +18,16 @@ from hypothesis import settings
 from memoranda.db import migrate
 
 if TYPE_CHECKING:
+    from tests.postgres_lane import PostgresLane
+
     from memoranda.db.postgres import PostgresDatabase
 
 # How long an example takes is no matter of right or wrong.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+BACKEND = os.environ.get("MEMORANDA_TEST_BACKEND", "sqlite")
+"""Where the indexes of the suites are that run on either: "sqlite" or "postgres"."""
 
 _upgrade = migrate._upgrade
 _MEMORY = Path("/dev/shm")
@@ -91,7 +97,7 @@ def memory_path(_memory: Path) -> Iterator[Path]:
 
 
 @cache
-def _migrated_postgres() -> str:
+def migrated_postgres() -> str:
     """The name of a database with the tables of the newest revision and no rows."""
     from tests.postgres_server import databases
 
@@ -112,7 +118,7 @@ def postgres_url() -> Iterator[str]:
 
     if reason := why_not():
         pytest.skip(reason)
-    url = databases().create(_migrated_postgres())
+    url = databases().create(migrated_postgres())
     yield url
     databases().drop(url)
 
@@ -125,3 +131,35 @@ def postgres(postgres_url: str) -> Iterator[PostgresDatabase]:
     database = PostgresDatabase(address_of(postgres_url))
     yield database
     database.dispose()
+
+
+@pytest.fixture(autouse=True)
+def _on_postgres(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On PostgreSQL every test has a database of its own, which the settings name."""
+    if BACKEND == "sqlite":
+        return
+    if request.node.get_closest_marker("sqlite"):
+        pytest.skip("is about SQLite")
+    monkeypatch.setenv("BASIC_MEMORY_DATABASE_BACKEND", "postgres")
+    monkeypatch.setenv("BASIC_MEMORY_DATABASE_URL", request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def lane(postgres_url: str) -> Iterator[PostgresLane]:
+    """That database for a test that keeps transactions open; the test runs in a greenlet of the driver."""
+    from tests.postgres_lane import opened
+
+    with opened(postgres_url) as lane:
+        yield lane
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test in the lane that is open, if one is."""
+    postgres_lane = sys.modules.get("tests.postgres_lane")
+    if postgres_lane is None or not postgres_lane.current:
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+    postgres_lane.current[-1].run(lambda: pyfuncitem.obj(**arguments))
+    return True

@@ -56,11 +56,13 @@ __all__ = [
     "lock_folder",
     "log_file",
     "model_caches",
+    "project_folder",
     "project_permalink",
     "search_log_file",
 ]
 
 HISTORY_FOLDER = "history"
+LOCKS_FOLDER = "locks"
 SEARCH_LOG = "searches.jsonl"
 _DIR_VARIABLE = "BASIC_MEMORY_CONFIG_DIR"
 _KEY_VARIABLE = "BASIC_MEMORY_SEMANTIC_API_KEY"
@@ -115,14 +117,19 @@ def log_file() -> Path:
     return config_dir() / "memoranda.log"
 
 
+def project_folder(project: Project) -> Path:
+    """The folder of a project in the configuration folder; nothing is made."""
+    return config_dir() / project.permalink
+
+
 def database_path(project: Project) -> Path:
     """The SQLite file of a project's index; nothing is made. Source: spec 10."""
-    return config_dir() / project.permalink / "memory.db"
+    return project_folder(project) / "memory.db"
 
 
 def lock_folder(project: Project) -> Path:
     """Where the lock files of a project's notes are; nothing is made."""
-    return config_dir() / project.permalink / "locks"
+    return project_folder(project) / LOCKS_FOLDER
 
 
 def history_folder(project: Project) -> Path:

@@ -13,21 +13,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from loguru import logger
 
-from memoranda.config import config_file, database_path, model_caches
+from memoranda.config import config_file, model_caches
 from memoranda.embeddings.choice import ProviderChoice, Sources
 from memoranda.embeddings.plan import embedding_plan
-from memoranda.errors import ConfigProblem, MemorandaError, ProjectConflict
+from memoranda.errors import MemorandaError, ProjectConflict
 from memoranda.files.clock import SystemClock
 from memoranda.model.history import HistoryLimits
 from memoranda.model.live import WatchMode, WatchPlan
 from memoranda.model.project import Counts, Project
 from memoranda.model.sync import SyncState
 from memoranda.model.views import ProjectInfo
+from memoranda.places.opened import Places
+from memoranda.places.sqlite import SqlitePlaces
 from memoranda.ports import Clock
 from memoranda.services.projects import ProjectService
 from memoranda.services.registry import ProjectRegistry
 from memoranda.services.search import MeaningLimits
-from memoranda.workspace import Workspace, is_usable, join, size_of
+from memoranda.workspace import Workspace, is_usable, join
 
 if TYPE_CHECKING:
     from memoranda.settings import Settings
@@ -43,10 +45,14 @@ class Container:
 
     Attributes:
         choice: the embedding provider; not started by `open`.
+        places: where the indexes are.
     """
 
-    def __init__(self, registry: ProjectRegistry, clock: Clock, choice: ProviderChoice) -> None:
+    def __init__(
+        self, registry: ProjectRegistry, places: Places, clock: Clock, choice: ProviderChoice
+    ) -> None:
         self._registry = registry
+        self.places = places
         self._clock = clock
         self.choice = choice
         self._workspaces: dict[str, Workspace] = {}
@@ -64,16 +70,12 @@ class Container:
         Raises:
             ConfigProblem: the settings ask for what this version cannot do.
         """
-        if settings.database_backend != "sqlite":
-            raise ConfigProblem(
-                "database_backend",
-                f"The database backend {settings.database_backend!r} is not supported yet",
-                hint='Set database_backend to "sqlite".',
-            )
+        places = _places(settings)
         choice = ProviderChoice(
             embedding_plan(settings), model_caches(), sources=sources or Sources()
         )
-        return cls(ProjectRegistry(settings, config_file()), clock or SystemClock(), choice)
+        registry = ProjectRegistry(settings, config_file())
+        return cls(registry, places, clock or SystemClock(), choice)
 
     @property
     def settings(self) -> Settings:
@@ -172,6 +174,7 @@ class Container:
             workspace = await asyncio.to_thread(
                 join,
                 project,
+                self.places,
                 self._clock,
                 _plan(self.settings),
                 HistoryLimits(self.settings.history_days, self.settings.history_megabytes),
@@ -220,13 +223,31 @@ class Container:
         for workspace in workspaces:
             await workspace.aclose()
         await self.choice.aclose()
+        await asyncio.to_thread(self.places.close)
 
     async def _describe(self, project: Project) -> ProjectInfo:
         if not project.is_active:
-            path = database_path(project)
             state = SyncState(last_error=project.disabled)
-            return ProjectInfo(project, Counts(), state, str(path), size_of(path))
+            size = await asyncio.to_thread(self.places.size, project)
+            return ProjectInfo(project, Counts(), state, self.places.shown(project), size)
         return await (await self.workspace(project)).info()
+
+
+def _places(settings: Settings) -> Places:
+    """PostgreSQL is imported when it is wanted."""
+    if settings.database_backend == "sqlite":
+        return SqlitePlaces()
+    from memoranda.db.postgres import address_of
+    from memoranda.places.postgres import PostgresPlaces
+
+    return PostgresPlaces(
+        address_of(
+            settings.database_url,
+            settings.database_schema,
+            settings.database_connections,
+            settings.database_statement_seconds,
+        )
+    )
 
 
 def _plan(settings: Settings) -> WatchPlan:

@@ -6,7 +6,8 @@
     ├── EditMismatch               find_replace found another number of places than expected
     ├── ProjectError
     │   ├── ProjectNotFound        no project of that name
-    │   └── ProjectConflict        name or folder already taken, nested, or not allowed
+    │   ├── ProjectConflict        name or folder already taken, nested, or not allowed
+    │   └── OtherFolder            the index of the project is of another folder
     ├── NoteNotFound               no note by that name
     │   ├── FolderNotFound         no folder of that name holds notes
     │   └── NameOfFolder           a folder has that name, and no note
@@ -37,6 +38,7 @@ A file that fails while many are indexed is not an error but data, see `model.sy
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -187,6 +189,21 @@ class ProjectConflict(ProjectError):
 
     def fields(self) -> dict[str, object]:
         return {"parameter": self.parameter}
+
+
+class OtherFolder(ProjectError):
+    """The shared index of the project was made of another folder than this server has. Nothing was changed."""
+
+    def __init__(self, root: str, why: str, *, name: str = "NAME") -> None:
+        super().__init__(
+            f"The index of the project is of another folder than {root}: {why}",
+            hint="Connect to the server that has the folder over HTTP, mount that folder here, or make this one the "
+            f"project's with `memoranda reindex --project {shlex.quote(name)}`.",
+        )
+        self.root = root
+
+    def fields(self) -> dict[str, object]:
+        return {"parameter": "project"}
 
 
 class NoteNotFound(MemorandaError):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -51,6 +52,22 @@ class Database(Protocol):
 
     def close(self) -> None:
         """A project has ended with it: wait for what runs, and close what was the project's own."""
+        ...
+
+
+class PathLocks(Protocol):
+    """Locks of a project's notes that other machines see, too. Production: `db.postgres_locks.ProjectPaths`.
+
+    They are taken after the lock files of this machine, which keep its threads and processes apart.
+    """
+
+    def hold(self, keys: Collection[str], timeout_s: float, /) -> AbstractContextManager[None]:
+        """Hold some of them in any thread, which waits; `keys`: as `files.locks.lock_key` makes them.
+
+        Raises:
+            TimeoutError: somebody else held one for `timeout_s`.
+            DatabaseProblem: or a subclass; nobody knows who holds them.
+        """
         ...
 
 

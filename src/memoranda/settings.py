@@ -53,7 +53,11 @@ class Settings(BaseSettings):
             is set.
         default_project: the project of a call that names none; it must exist.
         database_backend: where the index is: "sqlite" or "postgres".
-        database_url: how to reach PostgreSQL.
+        database_url: how to reach PostgreSQL, as postgresql://USER@HOST:PORT/DATABASE; what it leaves out comes from
+            PGHOST, PGUSER, PGPASSWORD, PGSSLMODE and their like.
+        database_schema: the schema of PostgreSQL that the tables are in.
+        database_connections: the most connections of one process to PostgreSQL for reading and writing, 2 to 100.
+        database_statement_seconds: how long PostgreSQL may take for one statement.
         semantic_search_enabled: whether to search by meaning as well as by words; not given: yes.
         semantic_embedding_provider: what turns text into vectors: "static" (comes with the program), "fastembed"
             or "openai"; not given: fastembed if it works, else static.
@@ -105,6 +109,9 @@ class Settings(BaseSettings):
     default_project: str | None = None
     database_backend: Literal["sqlite", "postgres"] = "sqlite"
     database_url: str | None = None
+    database_schema: str = Field(default="memoranda", min_length=1, max_length=63)
+    database_connections: int = Field(default=4, ge=2, le=100)
+    database_statement_seconds: float = Field(default=30, ge=1, le=3600)
     semantic_search_enabled: bool = False
     semantic_embedding_provider: str = "fastembed"
     semantic_embedding_model: str = "bge-small-en-v1.5"

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from loguru import logger
-
-from memoranda.config import HISTORY_FOLDER, database_path, lock_folder, search_log_file
-from memoranda.db.engine import (
-    Identity,
-    SqliteDatabase,
-    begin_read,
-    begin_write,
-    identify,
-    open_engine,
-)
-from memoranda.db.health import Prepared, full_check, kept_aside, prepare, reopen
+from memoranda.config import HISTORY_FOLDER, LOCKS_FOLDER, project_folder, search_log_file
 from memoranda.files.file_service import FileService
 from memoranda.files.search_log import SearchLogFile
 from memoranda.history.settle import settle
@@ -35,19 +21,13 @@ from memoranda.model.note import NoteRef
 from memoranda.model.project import Counts, Project
 from memoranda.model.sync import FileFailure, SyncReport
 from memoranda.model.views import ProjectInfo
+from memoranda.places.opened import OpenIndex, Places
 from memoranda.ports import Clock, FullTextIndex, ProgressSink, SearchLog
 from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.failure import FailureRepository
-from memoranda.repositories.project import (
-    LAST_FULL_SYNC,
-    ProjectRepository,
-    ensure_project,
-    known_project,
-)
+from memoranda.repositories.project import LAST_FULL_SYNC, ProjectRepository
 from memoranda.repositories.refs import NoteRefRepository
-from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.store import Store, Tx
-from memoranda.repositories.vectors import SqliteVectorIndex
 from memoranda.services.browse import BrowseService
 from memoranda.services.calibration import CalibrationService
 from memoranda.services.context import ContextService
@@ -59,6 +39,7 @@ from memoranda.services.moving import MoveService
 from memoranda.services.note_history import NoteHistoryService
 from memoranda.services.notes import NoteService
 from memoranda.services.reading import read_note
+from memoranda.services.root_identity import RootCheck
 from memoranda.services.search import USUAL_LIMITS, MeaningLimits, SearchService
 from memoranda.services.search_recording import SearchRecorder
 from memoranda.services.torn_batches import put_back_before, put_back_torn
@@ -66,18 +47,12 @@ from memoranda.services.undo import UndoService
 from memoranda.sync.breaker import is_tripped
 from memoranda.sync.coordinator import SyncCoordinator
 from memoranda.sync.embed_backfill import EmbedBackfill
-from memoranda.sync.integrity import LAST_CHECK, PERIOD, PERIOD_WITH_LOG, IntegrityCheck
-from memoranda.sync.lease import Lease
+from memoranda.sync.integrity import LAST_CHECK, IntegrityCheck
 from memoranda.sync.memory import HOLD, hold_of
 from memoranda.sync.reading import ReadOne
-from memoranda.sync.sync_service import INDEX_VERSION, SyncService
+from memoranda.sync.sync_service import SyncService
 from memoranda.text.analysis import ENGLISH, Languages
 
-if TYPE_CHECKING:
-    from sqlalchemy.engine import Engine
-
-
-_MANY_KEPT = 3
 _MOST_MISSING = 100
 
 
@@ -86,12 +61,12 @@ class Workspace:
     """One project's parts.
 
     Attributes:
-        notice: what happened to its database when it was opened.
-        opened: which file its database is; None: nobody asks.
+        folder: the project's in the configuration folder.
     """
 
     project: Project
-    database: Path
+    index: OpenIndex
+    folder: Path
     store: Store
     fulltext: FullTextIndex
     files: FileService
@@ -110,8 +85,6 @@ class Workspace:
     source: ProviderSource
     integrity: IntegrityCheck
     history: HistoryStore
-    notice: str = ""
-    opened: Identity | None = None
 
     async def reindex(self, progress: ProgressSink | None = None) -> SyncReport:
         """Read every file of the project again; ids stay.
@@ -130,12 +103,12 @@ class Workspace:
             project=self.project,
             counts=look.counts,
             state=self.coordinator.state,
-            database_path=str(self.database),
-            database_bytes=await asyncio.to_thread(size_of, self.database),
+            database_path=self.index.shown,
+            database_bytes=await asyncio.to_thread(self.index.size),
             last_full_sync=_time(look.facts.get(LAST_FULL_SYNC)),
             broken=look.broken,
             failures=look.failures,
-            notice=self.notice,
+            notice=self.index.notice,
             missing=look.missing,
             missing_total=look.missing_total,
             missing_reason=hold.reason if hold else "",
@@ -143,6 +116,7 @@ class Workspace:
             leader=self.coordinator.leader,
             embedding=await self.coordinator.embedding(),
             provider=self.source.state,
+            is_shared=self.index.is_shared,
         )
 
     async def aclose(self) -> None:
@@ -156,16 +130,17 @@ class Workspace:
 
 
 def is_usable(workspace: Workspace, project: Project) -> bool:
-    """Whether the workspace still serves the project as it is configured, over the file it opened."""
+    """Whether the workspace still serves the project as it is configured, over the index it opened."""
     return (
         not workspace.store.is_damaged
         and (workspace.project.path, workspace.project.skips) == (project.path, project.skips)
-        and workspace.opened == identify(workspace.database)
+        and workspace.index.is_there()
     )
 
 
 def join(
     project: Project,
+    places: Places,
     clock: Clock,
     plan: WatchPlan,
     limits: HistoryLimits,
@@ -178,10 +153,11 @@ def join(
     limits_of_meaning: MeaningLimits = USUAL_LIMITS,
     is_read_only: bool = False,
 ) -> Workspace:
-    """Prepare the database and build the parts; touches the disk, so call it in a thread.
+    """Open the index and build the parts; touches disk or network, so call it in a thread.
 
     Args:
         project: whose parts.
+        places: where the index is.
         clock: for times.
         plan: how to watch its folder.
         limits: how much of its history is kept.
@@ -193,39 +169,19 @@ def join(
         limits_of_meaning: how much is found by its meaning.
         is_read_only: nothing in the folder is put right either.
     """
-    database = database_path(project)
-    has_log = bool(_size(_log(database)))
-    if before is None or before.opened is None or before.database != database:
-        prepared = prepare(database)
-    else:
-        prepared = reopen(database, before.opened, damage=_damage(before))
-    notice = _notice(prepared, database)
-    if notice:
-        logger.warning("Project {}: {}", project.name, notice)
-    engine = open_engine(database)
-    with ExitStack() as undo:
-        undo.callback(engine.dispose)
-        with begin_read(engine) as conn:
-            project_id = known_project(conn, project)
-        if project_id is None:
-            with begin_write(engine) as conn:
-                now = clock.now().replace(tzinfo=None)
-                project_id = ensure_project(conn, project, now, INDEX_VERSION)
-        workspace = assemble(
+    index = places.open(
+        project,
+        clock,
+        languages,
+        before=None if before is None else before.index,
+        damage="" if before is None else _damage(before),
+    )
+    try:
+        return assemble(
             project,
-            database,
-            engine,
-            project_id,
-            lock_folder(project),
+            index,
+            project_folder(project),
             clock,
-            notice=notice,
-            check_every=PERIOD_WITH_LOG if has_log else PERIOD,
-            lease=Lease(
-                database.parent,
-                version("memoranda"),
-                INDEX_VERSION,
-                serves=f"{project.path}\n{identify(database).database}",
-            ),
             plan=plan,
             limits=limits,
             languages=languages,
@@ -235,17 +191,9 @@ def join(
             limits_of_meaning=limits_of_meaning,
             is_read_only=is_read_only,
         )
-        undo.pop_all()
-    return replace(workspace, opened=identify(database))
-
-
-def _checked(database: Path, is_abandoned: Callable[[], bool]) -> list[str]:
-    """`full_check` over an engine of its own: an abandoned check may end after the store is closed."""
-    engine = open_engine(database)
-    try:
-        return full_check(engine, is_abandoned)
-    finally:
-        engine.dispose()
+    except BaseException:
+        index.database.close()
+        raise
 
 
 def _damage(workspace: Workspace) -> str:
@@ -256,16 +204,11 @@ def _damage(workspace: Workspace) -> str:
 
 def assemble(
     project: Project,
-    database: Path,
-    engine: Engine,
-    project_id: int,
-    locks: Path,
+    index: OpenIndex,
+    folder: Path,
     clock: Clock,
     *,
     read: ReadOne = read_note,
-    notice: str = "",
-    check_every: timedelta = PERIOD,
-    lease: Lease | None = None,
     plan: WatchPlan | None = None,
     limits: HistoryLimits | None = None,
     languages: Languages = ENGLISH,
@@ -275,14 +218,16 @@ def assemble(
     limits_of_meaning: MeaningLimits = USUAL_LIMITS,
     is_read_only: bool = False,
 ) -> Workspace:
-    """Build the parts of a project over an open database; `read` lets tests inject faults."""
-    store = Store(SqliteDatabase(engine), project_id, clock)
-    fulltext = SqliteFullTextIndex(project_id, languages)
-    files = FileService(project.path, locks, skips=project.skips)
+    """Build the parts of a project over an open index; see `join`.
+
+    `folder` is the project's in the configuration folder, for its history and its locks; `read` lets tests
+    inject faults.
+    """
+    store = Store(index.database, index.project_id, clock)
+    fulltext, vectors = index.fulltext, index.vectors
+    files = FileService(project.path, folder / LOCKS_FOLDER, skips=project.skips)
     entities = EntityService(store, fulltext)
-    history = HistoryStore(
-        database.parent / HISTORY_FOLDER, project.path, clock, limits or HistoryLimits()
-    )
+    history = HistoryStore(folder / HISTORY_FOLDER, project.path, clock, limits or HistoryLimits())
     notes = NoteService(store, files, fulltext, history)
     sync = SyncService(
         project.path,
@@ -295,9 +240,7 @@ def assemble(
         languages=languages,
         history=history,
     )
-    check = partial(_checked, database)
-    integrity = IntegrityCheck(project.name, store, check, clock, period=check_every)
-    vectors = SqliteVectorIndex(project_id)
+    integrity = IntegrityCheck(project.name, store, index.check, clock, period=index.check_every)
     backfill = EmbedBackfill(
         project.name,
         store,
@@ -308,7 +251,8 @@ def assemble(
     )
     return Workspace(
         project=project,
-        database=database,
+        index=index,
+        folder=folder,
         store=store,
         fulltext=fulltext,
         files=files,
@@ -342,17 +286,17 @@ def assemble(
             sync,
             integrity,
             clock,
-            lease=lease,
+            lease=index.lease,
             plan=plan,
             tidy=partial(_tidy, history, None if is_read_only else files),
             mend=partial(_mend, history, None if is_read_only else files),
             backfill=backfill,
+            root=RootCheck(store, project.path, project.name) if index.is_shared else None,
         ),
         backfill=backfill,
         source=source,
         integrity=integrity,
         history=history,
-        notice=notice,
     )
 
 
@@ -371,30 +315,6 @@ def _mend(history: HistoryStore, files: FileService | None) -> int:
         return 0
     settle(history, files)
     return put_back_torn(history, files)
-
-
-def _notice(prepared: Prepared, database: Path) -> str:
-    match prepared.status:
-        case "mended":
-            said = (
-                f"the full-text index could not be used ({prepared.reason}) "
-                "and is built anew from the notes"
-            )
-        case "rebuilt" if prepared.set_aside is not None:
-            said = (
-                f"the index could not be used ({prepared.reason}); it is kept as "
-                f"{prepared.set_aside.name} and is built anew from the notes"
-            )
-        case _:
-            return ""
-    kept = kept_aside(database)
-    if len(kept) < _MANY_KEPT:
-        return said
-    megabytes = sum(map(size_of, kept)) / 1e6
-    return (
-        f"{said}. {len(kept)} such files in {database.parent} take {megabytes:,.0f} MB; "
-        "they can be deleted"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,19 +346,3 @@ def _look(tx: Tx) -> _Look:
 
 def _time(fact: object) -> datetime | None:
     return datetime.fromisoformat(fact).replace(tzinfo=UTC) if isinstance(fact, str) else None
-
-
-def size_of(database: Path) -> int:
-    """Size of a database with its write-ahead log; 0 when there is none."""
-    return _size(database) + _size(_log(database))
-
-
-def _log(database: Path) -> Path:
-    return database.with_name(f"{database.name}-wal")
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError:
-        return 0

@@ -216,7 +216,7 @@ class Vault:
 
     async def rebuild(self) -> None:
         """Lose the database and sync."""
-        database = (await self._opened()).database
+        database = (await self._opened()).folder / "memory.db"
         await self.restart()
         for file in database.parent.glob(f"{database.name}*"):
             file.unlink()
@@ -330,7 +330,7 @@ class Vault:
 
     async def database(self) -> Path:
         """The place of the index."""
-        return (await self._opened()).database
+        return (await self._opened()).folder / "memory.db"
 
     async def check_index(self) -> None:
         """The whole check that a server makes once a day."""
@@ -340,7 +340,7 @@ class Vault:
 
     async def notice(self) -> str:
         """What the server says became of the index that was there."""
-        return (await self._opened()).notice
+        return (await self._opened()).index.notice
 
     async def state(self) -> SyncState:
         """Where the sync stands after another look at the folder."""

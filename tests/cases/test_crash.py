@@ -321,7 +321,9 @@ async def test_crash_db_locked(vault: Any) -> None:
 
 async def test_crash_db_locked_for_too_long(vault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error comes in bounded time; the file is there, and indexed when the lock is gone."""
-    monkeypatch.setattr("memoranda.workspace.open_engine", partial(open_engine, busy_timeout_ms=20))
+    monkeypatch.setattr(
+        "memoranda.places.sqlite.open_engine", partial(open_engine, busy_timeout_ms=20)
+    )
     vault.write("a.md", "alpha\n")
     await vault.sync()
     vault.expect_error("Another process is writing")

@@ -235,7 +235,9 @@ async def test_crash_db_locked_for_too_long(vault: Any, monkeypatch: pytest.Monk
     """A tool gives up in bounded time; nothing asks for a sync, and all is indexed when the lock is gone."""
     monkeypatch.setenv("BASIC_MEMORY_SYNC_DELAY", "50")
     monkeypatch.setattr(leader, "LONGEST_RETRY_S", 0.1)
-    monkeypatch.setattr("memoranda.workspace.open_engine", partial(open_engine, busy_timeout_ms=20))
+    monkeypatch.setattr(
+        "memoranda.places.sqlite.open_engine", partial(open_engine, busy_timeout_ms=20)
+    )
     vault.write("a.md", "alpha\n")
     await vault.watch()
     busy = "Another process is writing"

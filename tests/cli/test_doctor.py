@@ -18,7 +18,7 @@ from tests.cli.conftest import Cli, Outcome
 from memoranda.cli.command_line import command_line
 from memoranda.cli.version import version
 from memoranda.db import fts
-from memoranda.doctor import configuration, index, system
+from memoranda.doctor import configuration, index, sources, system
 from memoranda.files.clock import SystemClock
 from memoranda.files.search_log import SearchLogFile
 from memoranda.history.store import HistoryStore
@@ -305,7 +305,7 @@ def test_an_index_of_a_newer_version_is_a_problem(ready: Cli, home: Path) -> Non
 def test_a_writer_that_stays_keeps_the_check_from_running_and_is_said(
     ready: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "_BUSY_MS", 10)
+    monkeypatch.setattr(sources, "_BUSY_MS", 10)
     with closing(sqlite3.connect(home / "my-notes" / "memory.db", isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         verdict, message, _ = asked(ready, "soundness")

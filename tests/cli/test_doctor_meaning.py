@@ -26,7 +26,7 @@ from memoranda.model.embedding import EmbeddingSpace, ProviderPhase
 from memoranda.model.live import WatchMode, WatchState
 from memoranda.model.sync import SyncPhase, SyncState
 from memoranda.ports import EmbeddingProvider
-from memoranda.repositories.vectors import SqliteVectorIndex
+from memoranda.repositories.vectors import BlobVectorIndex
 from memoranda.sync.lease import Lease
 from memoranda.sync.sync_service import INDEX_VERSION
 
@@ -63,7 +63,7 @@ def embed(ready: Cli, home: Path) -> Callable[[EmbeddingSpace, int], None]:
         try:
             with begin_read(engine) as conn:
                 project_id = int(conn.exec_driver_sql("SELECT id FROM project").scalar_one())
-            vectors = SqliteVectorIndex(project_id)
+            vectors = BlobVectorIndex(project_id)
             with begin_write(engine) as conn:
                 notes = vectors.pending(conn, space.name, most)
                 one = np.zeros(space.dimensions, np.float32)

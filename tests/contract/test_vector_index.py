@@ -3,44 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy.engine import Connection
 from tests.contract.vector_bench import (
+    DAY,
     OTHER,
     SPACE,
     Bench,
+    add_near_indexes,
     add_project,
     by_words,
     of_text,
     vector,
 )
+from tests.postgres_lane import PostgresLane, in_lane
 
+from memoranda.db.dialects import is_postgresql
 from memoranda.db.engine import begin_write, open_engine
 from memoranda.db.health import prepare
 from memoranda.model.embedding import EmbeddingProgress
 from memoranda.model.item_key import KINDS, key_parts
 from memoranda.model.search import ItemType
-from memoranda.repositories import vectors
-from memoranda.repositories.vectors import SqliteVectorIndex
+from memoranda.repositories import vectors, vectors_pgvector
+from memoranda.repositories.store import Tx
+from memoranda.repositories.vector_renewal import VectorRenewal
+from memoranda.repositories.vectors import BlobVectorIndex
+from memoranda.repositories.vectors_pgvector import PostgresVectorIndex
+
+SCANS = ["sqlite", "postgresql"]
+NEAR = "pgvector"
 
 
-@pytest.fixture(params=[SqliteVectorIndex])
-def make_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[int], Bench]]:
-    prepare(tmp_path / "memory.db")
-    engine = open_engine(tmp_path / "memory.db")
+@contextmanager
+def on_sqlite(folder: Path) -> Iterator[Connection]:
+    prepare(folder / "memory.db")
+    engine = open_engine(folder / "memory.db")
     with begin_write(engine) as conn:
-
-        def make(project_id: int) -> Bench:
-            add_project(conn, project_id)
-            return Bench(conn, request.param(project_id), project_id)
-
-        yield make
+        yield conn
     engine.dispose()
+
+
+@contextmanager
+def on_postgres(lane: PostgresLane) -> Iterator[Connection]:
+    writing = lane.writing()
+    yield lane.run(writing.__enter__)
+    lane.run(lambda: writing.__exit__(None, None, None))
+
+
+@pytest.fixture(params=[*SCANS, NEAR])
+def back_end(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """With `NEAR` every search asks the index first."""
+    monkeypatch.setattr(vectors_pgvector, "_FEW", -1)
+    return str(request.param)
+
+
+@pytest.fixture
+def conn(back_end: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Connection]:
+    if back_end == "sqlite":
+        with on_sqlite(tmp_path) as conn:
+            yield conn
+    else:
+        with on_postgres(request.getfixturevalue("lane")) as conn:
+            yield conn
+
+
+@pytest.fixture
+def make_bench(conn: Connection, back_end: str) -> Callable[[int], Bench]:
+    def make(project_id: int) -> Bench:
+        in_lane(lambda: add_project(conn, project_id))
+        if back_end == NEAR:
+            in_lane(lambda: add_near_indexes(conn, project_id))
+        index_of = BlobVectorIndex if back_end == "sqlite" else PostgresVectorIndex
+        return Bench(conn, index_of(project_id), project_id)
+
+    return make
 
 
 @pytest.fixture
@@ -108,14 +151,23 @@ def test_vectors_of_zeros_are_near_to_nothing(bench: Bench) -> None:
     assert bench.near(vector()) == []
 
 
-@pytest.mark.parametrize("damaged", ["x''", "zeroblob(31)", "zeroblob(64)", f"'{32 * 'a'}'"])
+DAMAGED = {
+    "empty": ("x''", "''"),
+    "cut off": ("zeroblob(31)", "decode(repeat('00', 31), 'hex')"),
+    "too long": ("zeroblob(64)", "decode(repeat('00', 64), 'hex')"),
+    "a text": (f"'{32 * 'a'}'", "substr(embedding, 2)"),
+}
+
+
+@pytest.mark.parametrize("damaged", DAMAGED)
 def test_a_damaged_vector_is_not_found_and_hides_no_other(bench: Bench, damaged: str) -> None:
     note = bench.add("one", "two")
     bench.complete()
     keys = bench.index.nearest(bench.conn, SPACE, of_text("one"), 10).keys
-    sql = f"UPDATE search_vector_embeddings SET embedding = {damaged} WHERE id = 1"
+    value = DAMAGED[damaged][is_postgresql(bench.conn)]
+    sql = f"UPDATE search_vector_embeddings SET embedding = {value} WHERE id = 1"
     bench.conn.exec_driver_sql(sql)
-    for index in (bench.index, SqliteVectorIndex(bench.project_id)):
+    for index in (bench.index, type(bench.index)(bench.project_id)):
         found = index.nearest(bench.conn, SPACE, of_text("one"), 10)
         assert {key_parts(key)[:2] for key in found.keys.tolist()} == {(note, 1), (note, 2)}
         known = index.similarities(bench.conn, SPACE, of_text("one"), keys)
@@ -396,6 +448,7 @@ def test_a_chunk_that_becomes_another_kind_of_item_is_found_as_that(bench: Bench
     assert bench.near(vector(1), kinds=[KINDS[ItemType.SECTION]]) == [(note, 1)]
 
 
+@pytest.mark.parametrize("back_end", SCANS, indirect=True)
 def test_where_there_are_more_vectors_more_are_compared_exactly(
     make_bench: Callable[[int], Bench], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -438,3 +491,17 @@ def test_where_all_notes_are_fresh_none_is_asked_for(
     monkeypatch.setattr(vectors, "fresh_among", refuse)
 
     assert bench.near(vector(1))[0] == (near, 1)
+
+
+def test_a_note_that_is_indexed_anew_keeps_vectors_of_the_same_texts(bench: Bench) -> None:
+    kept = bench.add("one", title="A")
+    changed = bench.add("two", title="B")
+    never = bench.add("three", title="C", mtime=-1)
+    bench.put(bench.pending(limit=2))
+    for note, title in ((kept, "A"), (changed, "B"), (never, "C")):
+        bench.edit(note, "one", title=title, updated_at=DAY + timedelta(1))
+    assert len(bench.pending()) == 3
+    renewal = VectorRenewal(Tx(bench.conn, bench.project_id, DAY))
+    renewal.renew([kept, changed, never])
+    assert [note.entity_id for note in bench.pending()] == [changed, never]
+    assert {note for note, _ in bench.near(of_text("one"))} == {kept}

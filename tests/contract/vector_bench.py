@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 from sqlalchemy import delete, insert, update
 from sqlalchemy.engine import Connection
 
+from memoranda.db.dialects import is_postgresql
 from memoranda.db.tables import entity, project
 from memoranda.model.embedding import EmbeddingProgress
 from memoranda.model.item_key import key_parts
 from memoranda.model.search import ItemType
-from memoranda.ports import IndexedItem, IndexedNote, PendingNote, VectorIndex
+from memoranda.ports import FullTextIndex, IndexedItem, IndexedNote, PendingNote, VectorIndex
+from memoranda.repositories.driver import run
+from memoranda.repositories.search_postgres import PostgresFullTextIndex
 from memoranda.repositories.search_sqlite import SqliteFullTextIndex
+from memoranda.repositories.vector_near import index_definition, index_name
+from memoranda.repositories.vector_near_index import make_table
 
 DAY = datetime(2026, 1, 2)  # noqa: DTZ001 - stored naive
 SPACE = "test:words@1/8"
@@ -50,6 +55,23 @@ def add_project(conn: Connection, project_id: int) -> None:
     conn.execute(insert(project).values(**values))
 
 
+def add_near_indexes(conn: Connection, project_id: int) -> None:
+    """Indexes of pgvector for both spaces, used however few vectors there are."""
+    run(conn, "CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+    make_table(conn)
+    for setting in ("enable_seqscan", "enable_bitmapscan", "enable_sort"):
+        run(conn, f"SET LOCAL {setting} = off")
+    for space in (SPACE, OTHER):
+        run(
+            conn,
+            "INSERT INTO search_vector_spaces (project_id, space, last_id, near_index)"
+            " VALUES ($1, $2, 0, $3)",
+            project_id, space, index_name(project_id, space),
+        )  # fmt: skip
+        made = index_definition(project_id, space, DIMENSIONS)
+        run(conn, made.replace(" CONCURRENTLY", ""))  # this transaction is rolled back
+
+
 @dataclass
 class Bench:
     """A transaction with notes in it."""
@@ -59,6 +81,12 @@ class Bench:
     project_id: int = 1
     embed: Callable[[str], Floats] = of_text
     embedded: list[str] = field(default_factory=list)
+
+    @property
+    def fulltext(self) -> FullTextIndex:
+        if is_postgresql(self.conn):
+            return PostgresFullTextIndex(self.project_id)
+        return SqliteFullTextIndex(self.project_id)
 
     def add(self, *bodies: str, title: str = "Title", mtime: int = 0) -> int:
         name = f"{self.project_id}-{title}-{mtime}"
@@ -84,11 +112,10 @@ class Bench:
         for line, body in enumerate(bodies, 3):
             kind = ItemType.OBSERVATION if body.startswith("[") else ItemType.SECTION
             items.append(IndexedItem(kind, body, ("Head",), line, line))
-        fulltext = SqliteFullTextIndex(self.project_id)
-        fulltext.replace(self.conn, [IndexedNote(note, "note", DAY, DAY, items)])
+        self.fulltext.replace(self.conn, [IndexedNote(note, "note", DAY, DAY, items)])
 
     def delete(self, note: int) -> None:
-        SqliteFullTextIndex(self.project_id).remove(self.conn, [note])
+        self.fulltext.remove(self.conn, [note])
         self.conn.execute(delete(entity).where(entity.c.id == note))
 
     def pending(self, space: str = SPACE, limit: int = 100) -> Sequence[PendingNote]:

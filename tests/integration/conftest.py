@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,16 +13,16 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
+from tests.conftest import BACKEND, migrated_postgres
 
-from memoranda.db.engine import begin_write, open_engine
-from memoranda.db.health import prepare
 from memoranda.files.clock import SystemClock
 from memoranda.files.file_service import FileService
 from memoranda.history.store import HistoryStore
 from memoranda.model.project import Project
 from memoranda.model.sync import SyncReport
+from memoranda.places.opened import OpenIndex
+from memoranda.places.sqlite import open_at
 from memoranda.ports import Clock
-from memoranda.repositories.project import ensure_project
 from memoranda.repositories.store import Store
 from memoranda.services.browse import BrowseService
 from memoranda.services.context import ContextService
@@ -33,7 +34,7 @@ from memoranda.services.reading import read_note
 from memoranda.services.search import USUAL_LIMITS, MeaningLimits, SearchService
 from memoranda.sync.embed_backfill import EmbedBackfill
 from memoranda.sync.reading import ReadOne
-from memoranda.sync.sync_service import INDEX_VERSION, SyncService
+from memoranda.sync.sync_service import SyncService
 from memoranda.text.analysis import ENGLISH, Languages
 from memoranda.workspace import Workspace, assemble
 
@@ -88,7 +89,7 @@ SNAPSHOT = {
         r.target, r.line FROM relation r JOIN entity s ON s.id = r.from_id
         LEFT JOIN entity t ON t.id = r.to_id ORDER BY 1, 2, 3, 4""",
     "link": """SELECT s.file_path, l.ordinal, t.file_path, l.key, l.root_key, l.slug_key, l.form, l.target,
-        l.anchor, l.label, l.relation_type, l.line, l.start, l.end
+        l.anchor, l.label, l.relation_type, l.line, l.start, l."end"
         FROM link l JOIN entity s ON s.id = l.entity_id LEFT JOIN entity t ON t.id = l.to_id ORDER BY 1, 2""",
     "name": """SELECT e.file_path, n.key, n.kind FROM note_name n JOIN entity e ON e.id = n.entity_id
         ORDER BY 1, 2, 3""",
@@ -98,9 +99,47 @@ SNAPSHOT = {
 }
 
 
+Opener = Callable[[Path, Project, Clock, Languages], OpenIndex]
+"""Opens the index of a project whose configuration is in a folder; each folder is a database of its own."""
+
+
+@contextmanager
+def opener(backend: str) -> Iterator[Opener]:
+    """Opens indexes on "sqlite" or "postgres"; those are deleted in the end."""
+    if backend == "sqlite":
+        yield lambda home, *how: open_at(home / "memory.db", *how)
+        return
+    from tests.postgres_server import databases
+
+    from memoranda.db.postgres import PostgresDatabase, address_of
+    from memoranda.places.postgres import open_in
+
+    urls: dict[Path, str] = {}
+    connected: list[PostgresDatabase] = []
+
+    def opened(home: Path, project: Project, clock: Clock, languages: Languages) -> OpenIndex:
+        if home not in urls:
+            urls[home] = databases().create(migrated_postgres())
+        connected.append(PostgresDatabase(address_of(urls[home])))
+        return open_in(connected[-1], project, clock, languages)
+
+    yield opened
+    for database in connected:
+        database.dispose()
+    for url in urls.values():
+        databases().drop(url)
+
+
 @pytest.fixture
 def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
     """Open an index of a folder; every call with another `name` is a database of its own."""
+    with indexes(tmp_path, BACKEND) as make:
+        yield make
+
+
+@contextmanager
+def indexes(tmp_path: Path, backend: str) -> Iterator[Callable[..., Index]]:
+    """`make_index` on one of the back ends."""
     opened: list[Workspace] = []
 
     def make(
@@ -117,20 +156,12 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
         root.mkdir(exist_ok=True)
         home = tmp_path / "config" / name
         home.mkdir(parents=True, exist_ok=True)
-        prepare(home / "memory.db")
-        engine = open_engine(home / "memory.db")
         clock = clock or SystemClock()
         project = Project(name, name, root, skips=skips)
-        with begin_write(engine) as conn:
-            project_id = ensure_project(
-                conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION
-            )
         parts = assemble(
             project,
-            home / "memory.db",
-            engine,
-            project_id,
-            home / "locks",
+            open_index(home, project, clock, languages),
+            home,
             clock,
             read=read,
             languages=languages,
@@ -153,10 +184,11 @@ def make_index(tmp_path: Path) -> Iterator[Callable[..., Index]]:
             backfill=parts.backfill,
         )
 
-    yield make
-    for parts in opened:
-        parts.store.close()
-        parts.history.close()
+    with opener(backend) as open_index:
+        yield make
+        for parts in opened:
+            parts.store.close()
+            parts.history.close()
 
 
 async def until(condition: Callable[[], object], *, within_s: float = 20) -> None:

@@ -15,7 +15,7 @@ from tests.integration.conftest import Index
 
 from memoranda.model.embedding import EmbeddingProgress, EmbeddingSpace
 from memoranda.ports import EmbeddingProvider
-from memoranda.repositories.vectors import SqliteVectorIndex
+from memoranda.repositories.vectors import BlobVectorIndex
 from memoranda.sync.embed_backfill import EmbedBackfill
 
 DIMENSIONS = 8
@@ -89,7 +89,7 @@ class World:
     clock: StillClock = field(default_factory=StillClock)
 
     def __post_init__(self) -> None:
-        self.vectors = SqliteVectorIndex(self.index.store.project_id)
+        self.vectors = BlobVectorIndex(self.index.store.project_id)
         self.backfill = self.another()
 
     def another(self) -> EmbedBackfill:

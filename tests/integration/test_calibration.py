@@ -19,7 +19,7 @@ from memoranda.ranking.confidence import Calibration
 from memoranda.ranking.probes import PAIRS, off_topic
 from memoranda.repositories.project import ProjectRepository
 from memoranda.repositories.store import Tx
-from memoranda.repositories.vectors import SqliteVectorIndex
+from memoranda.repositories.vectors import BlobVectorIndex
 from memoranda.services.calibration import FEW_NOTES, CalibrationService, read_calibration
 from memoranda.sync.embed_backfill import EmbedBackfill
 
@@ -64,7 +64,7 @@ class Project:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self.vectors = SqliteVectorIndex(index.store.project_id)
+        self.vectors = BlobVectorIndex(index.store.project_id)
         self.service = CalibrationService(index.store, self.vectors)
         self.provider = WordsProvider()
 

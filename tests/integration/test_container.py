@@ -130,7 +130,7 @@ async def test_a_close_goes_on_when_the_one_who_waits_goes_away(container, monke
         await stop()
 
     monkeypatch.setattr(workspace.coordinator, "stop", slow)
-    for file in workspace.database.parent.glob("memory.db*"):
+    for file in (workspace.folder / "memory.db").parent.glob("memory.db*"):
         file.unlink()
     call = asyncio.create_task(container.workspace(container.find_project("One")))
     await began.wait()
@@ -158,7 +158,7 @@ async def test_a_check_that_outlives_its_project_leaves_no_connection(container,
         finally:
             ended.set()
 
-    monkeypatch.setattr("memoranda.workspace.full_check", slow)
+    monkeypatch.setattr("memoranda.places.sqlite.full_check", slow)
     workspace = await container.workspace(container.find_project("One"))
     check = workspace.integrity._full_check
     monkeypatch.setattr(workspace.integrity, "_full_check", told)
@@ -182,8 +182,8 @@ async def test_a_project_that_cannot_be_opened_leaves_no_connection(container, m
     def fail(*_):
         raise fault
 
-    monkeypatch.setattr("memoranda.workspace.open_engine", remembered)
-    monkeypatch.setattr("memoranda.workspace.ensure_project", fail)
+    monkeypatch.setattr("memoranda.places.sqlite.open_engine", remembered)
+    monkeypatch.setattr("memoranda.places.sqlite.ensure_project", fail)
     with pytest.raises(type(fault)):
         await container.workspace(container.find_project("One"))
     assert [engine.pool.checkedin() for engine in engines] == [0]
@@ -191,7 +191,7 @@ async def test_a_project_that_cannot_be_opened_leaves_no_connection(container, m
 
 async def test_a_deleted_database_is_made_again(container, home):
     workspace = await opened(container)
-    for file in workspace.database.parent.glob("memory.db*"):
+    for file in (workspace.folder / "memory.db").parent.glob("memory.db*"):
         file.unlink()
     again = await opened(container)
     assert again is not workspace
@@ -208,8 +208,8 @@ async def test_a_database_damaged_in_use_is_set_aside_and_made_again(container):
         await workspace.store.read(fail)
     again = await opened(container)
     assert (await again.browse.counts()).notes == 1
-    assert "kept as memory.damaged" in again.notice
-    assert list(workspace.database.parent.glob("memory.damaged*"))
+    assert "kept as memory.damaged" in again.index.notice
+    assert list((workspace.folder / "memory.db").parent.glob("memory.damaged*"))
 
 
 async def test_damage_that_a_raw_cursor_meets_is_told_as_damage(container):
@@ -240,7 +240,7 @@ def copied_back(database: Path) -> None:
 @pytest.mark.parametrize("replace", [renewed, copied_back])
 async def test_a_replaced_database_is_not_taken_for_the_one_that_was_synced(container, replace):
     workspace = await opened(container)
-    replace(workspace.database)
+    replace(workspace.folder / "memory.db")
     again = await container.workspace(workspace.project)
     assert again is not workspace
     assert again.coordinator.state.phase is not SyncPhase.READY
@@ -253,14 +253,14 @@ async def test_a_database_that_is_replaced_during_a_sync_gets_what_the_sync_did(
     workspace = await opened(container)
     (workspace.project.path / "new.md").write_text("new\n")
     with pytest.raises(DatabaseDamaged, match="replaced"):
-        await workspace.sync.full_sync(progress=lambda _: renewed(workspace.database))
+        await workspace.sync.full_sync(progress=lambda _: renewed(workspace.folder / "memory.db"))
     again = await opened(container)
     assert (await again.browse.counts()).notes == 2
 
 
 async def test_an_old_copy_put_back_catches_up(container):
     workspace = await opened(container)
-    database = workspace.database
+    database = workspace.folder / "memory.db"
     await container.aclose()
     old = database.with_name("old")
     shutil.copy(database, old)
@@ -286,26 +286,26 @@ async def test_two_that_meet_one_damaged_database_set_one_file_aside(container):
         workspace.store.is_damaged = True
     again = [await opened(one) for one in (container, other)]
     assert [(await one.browse.counts()).notes for one in again] == [1, 1]
-    assert len(list(workspaces[0].database.parent.glob("memory.damaged*.db"))) == 1
+    assert len(list((workspaces[0].folder / "memory.db").parent.glob("memory.damaged*.db"))) == 1
     await other.aclose()
 
 
 async def test_a_damaged_full_text_index_alone_is_filled_again_under_the_same_ids(container):
     workspace = await opened(container)
     before = (await workspace.notes.read("note")).ref
-    drop_words(workspace.database)
+    drop_words(workspace.folder / "memory.db")
     with pytest.raises(DatabaseDamaged):
         await workspace.search.search(SearchQuery("note"))
     again = await opened(container)
-    assert "full-text index" in again.notice
+    assert "full-text index" in again.index.notice
     assert (await again.search.search(SearchQuery("note"))).hits
     assert (await again.notes.read("note")).ref.external_id == before.external_id
-    assert list(workspace.database.parent.glob("memory.*-*.db")) == []
+    assert list((workspace.folder / "memory.db").parent.glob("memory.*-*.db")) == []
 
 
 async def test_a_reindex_heals_what_no_query_notices(container):
     workspace = await opened(container)
-    lose_words(workspace.database)
+    lose_words(workspace.folder / "memory.db")
     assert not (await workspace.search.search(SearchQuery("note"))).hits
     with pytest.raises(DatabaseDamaged):
         await workspace.reindex()
@@ -322,7 +322,7 @@ async def test_what_is_set_aside_is_counted_for_the_user_and_never_deleted(conta
         notices.append((await opened(container)).notice)
     assert ["can be deleted" in notice for notice in notices] == [False, False, True]
     assert "3 such files" in notices[2]
-    assert len(list(workspace.database.parent.glob("memory.damaged*.db"))) == 3
+    assert len(list((workspace.folder / "memory.db").parent.glob("memory.damaged*.db"))) == 3
 
 
 def drop_words(database: Path) -> None:
@@ -426,10 +426,20 @@ async def test_a_project_of_the_default_is_removed_with_the_default(container, h
     assert (home / "two" / "note.md").exists()
 
 
-async def test_a_backend_that_is_not_there_is_said(home, monkeypatch):
+async def test_an_address_that_is_none_is_said(home, monkeypatch):
     monkeypatch.setenv("BASIC_MEMORY_DATABASE_BACKEND", "postgres")
-    with pytest.raises(ConfigProblem):
+    monkeypatch.setenv("BASIC_MEMORY_DATABASE_URL", "mysql://me:secret@db/notes")
+    with pytest.raises(ConfigProblem, match="database_url") as problem:
         await Container.open(load_settings())
+    assert "secret" not in f"{problem.value}{problem.value.hint}"
+
+
+async def test_a_package_that_is_not_installed_is_said(home, monkeypatch):
+    monkeypatch.setenv("BASIC_MEMORY_DATABASE_BACKEND", "postgres")
+    monkeypatch.setattr("memoranda.db.postgres.find_spec", lambda _: None)
+    with pytest.raises(ConfigProblem, match="asyncpg") as problem:
+        await Container.open(load_settings())
+    assert 'pip install "memoranda[postgres]"' in problem.value.hint
 
 
 async def test_syncs_asked_for_at_once_run_one_after_the_other(container):
@@ -612,7 +622,7 @@ async def test_who_leads_a_database_that_is_gone_is_not_followed(container, lead
     followed = await container.workspace(container.find_project("One"))
     assert (await followed.coordinator.fresh(patience_s=30)).phase is SyncPhase.READY
     assert followed.coordinator.state.report is None, "it does not look itself"
-    for file in leading.database.parent.glob("memory.db*"):
+    for file in (leading.folder / "memory.db").parent.glob("memory.db*"):
         file.unlink()
     anew = await container.workspace(container.find_project("One"))
     anew.coordinator.start()

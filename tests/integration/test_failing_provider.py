@@ -24,7 +24,7 @@ from memoranda.errors import EmbeddingProblem
 from memoranda.model.embedding import EmbeddingSpace
 from memoranda.model.search import SearchQuery, SearchResults, SearchType
 from memoranda.ports import EmbeddingProvider
-from memoranda.repositories.vectors import SqliteVectorIndex
+from memoranda.repositories.vectors import BlobVectorIndex
 from memoranda.services import meaning
 from memoranda.services.meaning import PAUSE_S, ProviderSource
 
@@ -368,7 +368,7 @@ async def test_vectors_of_equal_length_are_not_mixed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While those of the old space are still there: each model has its words where the other has others."""
-    monkeypatch.setattr(SqliteVectorIndex, "retire_others", lambda *_: 0)
+    monkeypatch.setattr(BlobVectorIndex, "retire_others", lambda *_: 0)
     source = Provided(DrawnProvider({"heron": 0.0, "kettle": 90.0}))
     index = await world.open(source)
     index.write("kettle.md", "kettle\n")

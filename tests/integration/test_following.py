@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.integration.conftest import Index, until
 
-from memoranda.errors import DatabaseBusy, RootMissing
+from memoranda.errors import DatabaseAway, DatabaseBusy, OtherFolder, RootMissing
 from memoranda.files.clock import SystemClock
 from memoranda.model.live import WatchMode, WatchPlan
 from memoranda.model.sync import SyncPhase
@@ -145,7 +145,7 @@ async def test_what_goes_wrong_when_tidying_up_keeps_nobody_from_leading(servers
 
     one, other = servers
     for server in servers:
-        server.coordinator._tidy = odd
+        server.coordinator._repair._tidy = odd
     async with running(*servers):
         assert one.paths() == ["a.md"]
         await one.coordinator.stop()
@@ -340,7 +340,7 @@ async def test_a_sync_asked_for_while_the_leader_tidies_up_does_not_run_beside_i
     coordinator, gate, go = one.coordinator, threading.Event(), asyncio.Event()
     tidying, tidied = threading.Event(), asyncio.Event()
     at_once: list[int] = []
-    tidy_up, full_sync = coordinator._tidy_up, one.index.sync.full_sync
+    tidy_up, full_sync = coordinator._repair.tidied_up, one.index.sync.full_sync
 
     def slow() -> None:
         tidying.set()
@@ -358,7 +358,7 @@ async def test_a_sync_asked_for_while_the_leader_tidies_up_does_not_run_beside_i
         finally:
             at_once.append(at_once[-1] - 1)
 
-    coordinator._tidy, coordinator._tidy_up = slow, tidied_up
+    coordinator._repair._tidy, coordinator._repair.tidied_up = slow, tidied_up
     one.index.sync.full_sync = counted
     coordinator.start()
     await until(tidying.is_set)
@@ -394,7 +394,7 @@ async def test_what_was_cut_off_is_put_back_before_the_first_sync_and_the_first_
         assert gate.wait(20)
         return 1
 
-    one.coordinator._mend = slow
+    one.coordinator._repair._mend = slow
     one.coordinator.start()
     await until(mending.is_set)
     asked = asyncio.create_task(one.coordinator.fresh(patience_s=0))
@@ -417,7 +417,7 @@ async def test_who_died_while_a_server_runs_is_cleaned_up_after_when_its_files_a
             seen.append(one.paths())
             return 0
 
-        one.coordinator._mend = mend
+        one.coordinator._repair._mend = mend
         one.index.write("half.md", "half\n")
         await until(lambda: "half.md" in one.paths())
         assert seen[0] == ["a.md"]
@@ -428,7 +428,60 @@ async def test_what_goes_wrong_when_something_is_put_back_keeps_nobody_from_sync
         raise ValueError("a damaged row")
 
     one, _ = servers
-    one.coordinator._mend = odd
+    one.coordinator._repair._mend = odd
     assert await one.coordinator.put_right() == 0
     await one.coordinator.sync_now()
     assert one.paths() == ["a.md"]
+
+
+class Root:
+    """A check of the folder that says what a test wants."""
+
+    def __init__(self, *troubles: Exception, last: Exception | None = None) -> None:
+        self.troubles = list(troubles)
+        self.last = last
+        self.adopted = 0
+
+    def check(self) -> None:
+        if self.troubles:
+            raise self.troubles.pop(0)
+        if self.last is not None:
+            raise self.last
+
+    def adopt(self) -> None:
+        self.adopted += 1
+        self.last = None
+
+
+async def test_who_has_another_folder_leads_nobody_and_syncs_nothing(servers):
+    one, other = servers
+    one.coordinator._root = root = Root(last=OtherFolder("/notes", "it is another one"))
+    one.coordinator.start()
+    state = await one.coordinator.fresh(patience_s=20)
+    assert state.phase is SyncPhase.FAILED
+    assert "another folder" in state.last_error
+    await until(lambda: not one.lease.is_held)
+    assert one.syncs == 0
+    other.coordinator.start()
+    await until(lambda: other.lease.is_held and other.coordinator.state.phase is SyncPhase.READY)
+    await one.coordinator.reindex()
+    assert root.adopted == 1
+    assert one.coordinator.state.phase is SyncPhase.READY
+    await one.coordinator.stop()
+    await other.coordinator.stop()
+
+
+async def test_a_database_that_is_away_for_a_moment_costs_no_leader_long(servers, monkeypatch):
+    monkeypatch.setattr(module, "SPARING_S", 60.0)
+    one, _ = servers
+    one.coordinator._root = Root(DatabaseAway("away"), DatabaseBusy("busy"))
+    async with running(one):
+        assert one.paths() == ["a.md"]
+
+
+async def test_a_leader_that_lost_its_lock_tries_again(servers, monkeypatch):
+    one, _ = servers
+    async with running(one):
+        (one.index.root.parent / "live" / "leader.lock").unlink()
+        await until(lambda: one.syncs == 2)
+        assert one.lease.is_held

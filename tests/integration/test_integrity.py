@@ -206,14 +206,14 @@ async def test_closing_a_workspace_abandons_its_check(workspace, clock):
 async def test_words_that_were_lost_in_silence_are_found_by_the_check_and_indexed_again(
     container, workspace
 ):
-    with closing(sqlite3.connect(workspace.database)) as db:
+    with closing(sqlite3.connect(workspace.folder / "memory.db")) as db:
         db.execute("UPDATE search_index_data SET block = zeroblob(40) WHERE id > 1")
         db.commit()
     assert not (await workspace.search.search(SearchQuery("alpha"))).hits
     await checked(workspace.integrity)
     again = await container.workspace(workspace.project)
     assert again is not workspace
-    assert "full-text index" in again.notice
+    assert "full-text index" in again.index.notice
     await again.sync.full_sync()
     assert (await again.search.search(SearchQuery("alpha"))).hits
     await checked(again.integrity)
@@ -222,12 +222,12 @@ async def test_words_that_were_lost_in_silence_are_found_by_the_check_and_indexe
 
 async def test_damage_of_the_tables_is_found_by_the_check_and_set_aside(container, workspace):
     await container.aclose()
-    with workspace.database.open("r+b") as file:
-        file.seek(workspace.database.stat().st_size // 2 // 4096 * 4096)
+    with (workspace.folder / "memory.db").open("r+b") as file:
+        file.seek((workspace.folder / "memory.db").stat().st_size // 2 // 4096 * 4096)
         file.write(b"\xff" * 4096)
     damaged = await container.workspace(workspace.project)
     await checked(damaged.integrity)
     again = await container.workspace(workspace.project)
     await again.sync.full_sync()
     assert (await again.browse.counts()).notes == 200
-    assert len(list(workspace.database.parent.glob("memory.damaged-*.db"))) == 1
+    assert len(list((workspace.folder / "memory.db").parent.glob("memory.damaged-*.db"))) == 1

@@ -25,7 +25,7 @@ from memoranda.model.search import (
     SearchResults,
     SearchType,
 )
-from memoranda.repositories.vectors import SqliteVectorIndex
+from memoranda.repositories.vectors import BlobVectorIndex
 from memoranda.services.search import MeaningLimits
 from memoranda.sync.embed_notes import NoteEmbedder
 
@@ -409,7 +409,7 @@ async def test_what_is_near_is_no_weak_hit_before_the_project_is_measured(
     for number in range(5):
         index.write(f"n{number}.md", f"# Heron {number}\n")
     await index.sync.full_sync()
-    vectors = SqliteVectorIndex(index.store.project_id)
+    vectors = BlobVectorIndex(index.store.project_id)
     await NoteEmbedder("main", index.store, vectors, SystemClock()).embed_all(provider)
     results = await ask(index, "wader", mode)
     assert (len(results.hits), results.is_weak) == (5, False)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from tests.integration.conftest import SNAPSHOT, Index
 from tests.live.client import Server
@@ -20,6 +20,16 @@ Said = dict[str, list[tuple[object, ...]]]
 T = TypeVar("T")
 
 _LOOK_AGAIN_S = 0.01
+
+
+class Content(Protocol):
+    """What the index holds of notes at this moment."""
+
+    def of(self, path: str) -> str | None:
+        """The text of the note at a path, None if there is none."""
+        ...
+
+    def close(self) -> None: ...
 
 
 def until(condition: Callable[[], T], what: str, *, within_s: float = 60) -> T:
@@ -122,6 +132,11 @@ class Home:
         """What writers leave beside notes for a moment."""
         return list(self.root.rglob(".*.tmp"))
 
+    def content(self) -> Content:
+        """Looks into the index again and again, for one thread."""
+        database = self.config / "main" / "memory.db"
+        return SqliteContent(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=30))
+
     def _ask(
         self, questions: dict[str, tuple[str, tuple[object, ...]]]
     ) -> dict[str, list[tuple[object, ...]]]:
@@ -133,6 +148,22 @@ class Home:
         with closing(opened) as db:
             db.execute("BEGIN")
             return {name: db.execute(*question).fetchall() for name, question in questions.items()}
+
+
+class SqliteContent:
+    """The texts in an index on SQLite."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def of(self, path: str) -> str | None:
+        found = self._db.execute(
+            "SELECT content FROM entity WHERE file_path = ?", (path,)
+        ).fetchone()
+        return None if found is None else str(found[0])
+
+    def close(self) -> None:
+        self._db.close()
 
 
 def differences(said: Said, fresh: Said) -> list[str]:

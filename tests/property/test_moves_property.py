@@ -16,14 +16,12 @@ from tests.integration.conftest import SNAPSHOT
 from tests.integration.move_check import unexplained
 from tests.integration.moving_world import Tree, World
 
-from memoranda.db.engine import begin_write, open_engine
 from memoranda.db.health import prepare
 from memoranda.errors import MemorandaError
 from memoranda.files.clock import SystemClock
 from memoranda.model.moves import MoveResult
 from memoranda.model.project import Project
-from memoranda.repositories.project import ensure_project
-from memoranda.sync.sync_service import INDEX_VERSION
+from memoranda.places.sqlite import open_at
 from memoranda.workspace import assemble
 
 FOLDERS: Final = ("", "a/", "b/", "a/c/", "My Notes/")
@@ -86,12 +84,8 @@ def world(empty: Path, place: Path, root: Path) -> Iterator[World]:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     shutil.copy(empty, place / "memory.db")
-    engine = open_engine(place / "memory.db")
-    clock = SystemClock()
-    project = Project("main", "main", root)
-    with begin_write(engine) as conn:
-        number = ensure_project(conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION)
-    parts = assemble(project, place / "memory.db", engine, number, place / "locks", clock)
+    clock, project = SystemClock(), Project("main", "main", root)
+    parts = assemble(project, open_at(place / "memory.db", project, clock), place, clock)
     try:
         made = World(root, parts.store, parts.files, parts.history, parts.sync)
         made.run_sync()

@@ -19,8 +19,6 @@ from tests.fuzz.query_text_checks import check_query
 from tests.integration.provided import Provided
 from tests.property.markup import SOAK, SOAK_TIMEOUT_S, counted
 
-from memoranda.db.engine import begin_write, open_engine
-from memoranda.db.health import prepare
 from memoranda.embeddings.static import StaticProvider
 from memoranda.errors import InvalidArgument
 from memoranda.files.clock import SystemClock
@@ -34,10 +32,9 @@ from memoranda.model.search import (
     SearchResults,
     SearchType,
 )
-from memoranda.repositories.project import ensure_project
+from memoranda.places.sqlite import open_at
 from memoranda.services.meaning import NO_PROVIDER, ProviderSource
 from memoranda.services.search import MAX_LIMIT, SearchService
-from memoranda.sync.sync_service import INDEX_VERSION
 from memoranda.workspace import assemble
 
 pytestmark = pytest.mark.timeout(SOAK_TIMEOUT_S)
@@ -97,14 +94,9 @@ def _opened(
     for path, text in notes().items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
-    prepare(folder / "memory.db")
-    engine, clock = open_engine(folder / "memory.db"), SystemClock()
-    project = Project("main", "main", root)
-    with begin_write(engine) as conn:
-        project_id = ensure_project(conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION)
-    workspace = assemble(
-        project, folder / "memory.db", engine, project_id, folder / "locks", clock, source=source
-    )
+    clock, project = SystemClock(), Project("main", "main", root)
+    index = open_at(folder / "memory.db", project, clock)
+    workspace = assemble(project, index, folder, clock, source=source)
     runner.run(workspace.sync.full_sync())
     runner.run(workspace.backfill.run_once())
     yield Asker(workspace.search, runner, len(notes()))

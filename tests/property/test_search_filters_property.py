@@ -1,4 +1,4 @@
-"""Filters in SQL find the notes that a plain reading of the same notes finds."""
+"""Filters find the notes that a plain reading of the same notes finds, on either database."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import delete, insert, select
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy import delete, select
+from sqlalchemy.engine import Connection
+from tests.filter_world import Writing, add_row, opened
 
-from memoranda.db.engine import begin_write, open_engine
-from memoranda.db.health import prepare
-from memoranda.db.tables import entity, observation, project
+from memoranda.db.tables import entity, observation
 from memoranda.markdown.frontmatter import read_frontmatter, split_frontmatter
 from memoranda.model.search import DateSpan, MetadataCondition, MetadataOperator, SearchFilters
 from memoranda.repositories.filters import allowed, in_span
+from memoranda.repositories.note_filters import FilteredNote
 
 DAY: Final = datetime(2026, 1, 5, tzinfo=UTC)
 NAMES: Final = (
@@ -149,37 +148,30 @@ def few(words: Sequence[str]) -> st.SearchStrategy[st.SearchStrategy[str]]:
     return chosen.map(st.sampled_from)
 
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    path: Path = tmp_path_factory.mktemp("filters") / "memory.db"
-    prepare(path)
-    engine = open_engine(path)
-    stored = {"path": "/p", "created_at": DAY, "updated_at": DAY}
-    with begin_write(engine) as conn:
-        for number in (1, 2):
-            name = f"p{number}"
-            conn.execute(
-                insert(project).values(
-                    id=number, name=name, external_id=name, permalink=name, **stored
-                )
-            )
-    yield engine
-    engine.dispose()
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def writing(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Writing]:
+    with opened(request.param, tmp_path_factory) as writing:
+        yield writing
 
 
 @settings(deadline=None, max_examples=60)
 @given(worlds())
 def test_filters_find_what_a_plain_reading_finds(
-    engine: Engine, world: tuple[list[Written], list[SearchFilters]]
+    writing: Writing, world: tuple[list[Written], list[SearchFilters]]
 ) -> None:
     written, filters = world
-    with begin_write(engine) as conn:
+
+    def work(conn: Connection) -> None:
         store(conn, written)
         for asked in (*([one] for one in filters), filters):
             check(conn, written, asked)
 
+    writing(work)
 
-def test_every_word_is_compared_with_every_other(engine: Engine) -> None:
+
+def test_every_word_is_compared_with_every_other(writing: Writing) -> None:
     written = [
         Written(
             path=path,
@@ -203,7 +195,8 @@ def test_every_word_is_compared_with_every_other(engine: Engine) -> None:
     bare = [
         Written(f"{at}.md", "", "", {"a": text}, (), (), DAY, DAY) for at, text in enumerate(TEXTS)
     ]
-    with begin_write(engine) as conn:
+
+    def work(conn: Connection) -> None:
         store(conn, bare)
         for text in TEXTS:
             for operator in operators:
@@ -229,8 +222,10 @@ def test_every_word_is_compared_with_every_other(engine: Engine) -> None:
             check(conn, written, [SearchFilters(permalink=name)])
             check(conn, written, [SearchFilters(permalink_match=name)])
 
+    writing(work)
 
-def test_a_span_has_what_was_created_or_changed_in_it(engine: Engine) -> None:
+
+def test_a_span_has_what_was_created_or_changed_in_it(writing: Writing) -> None:
     hours = [DAY + timedelta(hours=number) for number in range(4)]
     written = [
         Written(f"{created:%H}{changed:%H}.md", "", "", {}, (), (), changed, created)
@@ -239,7 +234,8 @@ def test_a_span_has_what_was_created_or_changed_in_it(engine: Engine) -> None:
     ]
     spans = [(start, end) for start in hours for end in hours if start < end]
     spans.append((hours[1] + timedelta(microseconds=1), hours[2] + timedelta(microseconds=1)))
-    with begin_write(engine) as conn:
+
+    def work(conn: Connection) -> None:
         store(conn, written)
         for start, end in spans:
             condition = in_span(DateSpan("then", start, end))
@@ -254,15 +250,20 @@ def test_a_span_has_what_was_created_or_changed_in_it(engine: Engine) -> None:
                 if first <= note.created < end or first <= note.changed < end
             ]
 
+    writing(work)
 
-def test_more_filters_than_a_statement_can_hold(engine: Engine) -> None:
+
+def test_more_filters_than_a_statement_can_hold(writing: Writing) -> None:
     written = [Written("a.md", "a b", "", {}, (), (), DAY, DAY)]
-    with begin_write(engine) as conn:
+
+    def work(conn: Connection) -> None:
         store(conn, written)
         check(conn, written, [SearchFilters(title=f"{number}") for number in range(1200)])
         times = [SearchFilters(after_date=DAY - timedelta(hours=each)) for each in range(1, 1200)]
         for path in ("a", "b"):
             check(conn, written, [*times, SearchFilters(title="b", path=path)])
+
+    writing(work)
 
 
 def check(conn: Connection, written: Sequence[Written], filters: list[SearchFilters]) -> None:
@@ -291,24 +292,10 @@ def store(conn: Connection, written: Sequence[Written]) -> None:
 def add(conn: Connection, note: Written, project_id: int, row: int) -> None:
     header = read_frontmatter(split_frontmatter(f"---\n{json.dumps(note.values)}\n---\n"))
     assert not header.raw, header.problems
-    created, changed = (at.replace(tzinfo=None) for at in (note.created, note.changed))
-    conn.execute(
-        insert(entity).values(
-            id=row, external_id=str(row), title=note.title, note_type=note.note_type,
-            file_path=note.path, permalink=note.permalink, project_id=project_id, inode=0,
-            entity_metadata=json.dumps(dict(header.values), ensure_ascii=False),
-            tags=json.dumps(note.tags, ensure_ascii=False), ctime_ns=0,
-            mtime_ns=int(note.changed.timestamp()) * 10**9, note_created=created, note_modified=changed,
-            wanted_permalink="", permalink_class=0, hashed_permalink="", created_at=DAY, updated_at=DAY,
-        )
-    )  # fmt: skip
-    conn.execute(
-        insert(observation).values(
-            external_id=str(row), content="", entity_id=row, project_id=project_id, ordinal=0, line=1,
-            end_line=1, tags=json.dumps(note.item_tags, ensure_ascii=False), created_at=DAY,
-            updated_at=DAY,
-        )
-    )  # fmt: skip
+    filtered = FilteredNote(
+        row, note.path, note.permalink, note.title, note.note_type, note.tags, header.values
+    )
+    add_row(conn, project_id, filtered, note.item_tags, note.changed, note.created)
 
 
 # The plain reading

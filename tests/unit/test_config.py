@@ -48,6 +48,9 @@ SPECIFIED = {
 }
 OURS = {
     "database_url": None,
+    "database_schema": "memoranda",
+    "database_connections": 4,
+    "database_statement_seconds": 30,
     "semantic_model_path": None,
     "semantic_pooling": None,
     "semantic_allow_download": False,

@@ -28,6 +28,17 @@ async def put_right(workspace: Workspace) -> None:
         )
 
 
+async def ready_to_sync(workspace: Workspace) -> None:
+    """Before a sync: what was cut off in its middle is put back.
+
+    Raises:
+        OtherFolder: the index, which servers share, is of another folder: nothing may get into it.
+        DatabaseProblem: or a subclass: nobody can tell.
+    """
+    await workspace.coordinator.require_root()
+    await put_right(workspace)
+
+
 async def brought_up_to_date(workspace: Workspace) -> SyncReport | None:
     """Index what changed in the folder; costs a look at each file when nothing did.
 
@@ -39,18 +50,19 @@ async def brought_up_to_date(workspace: Workspace) -> SyncReport | None:
 
     Raises:
         RootMissing: the project's folder is not there.
+        OtherFolder: the index is of another one.
         DatabaseDamaged: the index is damaged.
     """
     from memoranda.cli.output import write_note
     from memoranda.cli.progress import progress_bar
     from memoranda.errors import DatabaseBusy, DatabaseDamaged, DatabaseProblem, DiskFull
 
-    await put_right(workspace)
     try:
+        await ready_to_sync(workspace)
         with progress_bar(workspace.project.name) as progress:
             return await workspace.sync.full_sync(progress=progress)
     except DatabaseBusy:
-        write_note(f"note: {_who_is_in_the_way(workspace)}")
+        write_note(f"note: {await _who_is_in_the_way(workspace)}")
         return None
     except DatabaseDamaged:
         raise
@@ -59,14 +71,24 @@ async def brought_up_to_date(workspace: Workspace) -> SyncReport | None:
         return None
 
 
-def _who_is_in_the_way(workspace: Workspace) -> str:
-    from memoranda.cli.keeping import is_led
-    from memoranda.config import database_path
+async def _who_is_in_the_way(workspace: Workspace) -> str:
+    import asyncio
 
     leader = workspace.coordinator.leader
-    if leader is None or leader.is_alive or not is_led(database_path(workspace.project)):
+    if leader is None or leader.is_alive or not await asyncio.to_thread(_is_led, workspace):
         return "another process is indexing this project; the answer may not be complete"
+    end = f"end it on {leader.host}" if leader.host else f"kill {leader.pid}"
     return (
         f"process {leader.pid} hangs in the middle of a write, and nothing can be indexed until it "
-        f"ends: kill {leader.pid}"
+        f"ends: {end}"
     )
+
+
+def _is_led(workspace: Workspace) -> bool:
+    """Whether somebody leads; not when nobody can tell."""
+    from memoranda.errors import DatabaseProblem
+
+    try:
+        return workspace.index.is_led()
+    except DatabaseProblem:
+        return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from pathlib import Path
 from typing import assert_never
 
 from memoranda.model.live import LeaderState, WatchMode, WatchState
@@ -26,22 +25,6 @@ def onlooker() -> Onlooker:
     from memoranda.sync.sync_service import INDEX_VERSION
 
     return Onlooker(SystemClock().now(), version(), INDEX_VERSION)
-
-
-def is_led(database: Path) -> bool:
-    """Whether some process leads the project of that index: a killed one leaves only what it said."""
-    from filelock import FileLock, Timeout
-
-    from memoranda.sync.lease import LOCK_FILE
-
-    place = database.with_name(LOCK_FILE)
-    if not place.exists():
-        return False
-    try:
-        with FileLock(place, timeout=0, mode=0o600):
-            return False
-    except Timeout:
-        return True
 
 
 def keeping_lines(
@@ -76,8 +59,9 @@ def keeping_lines(
 
 
 def named(leader: LeaderState) -> str:
-    """The process, by its number and version."""
-    return f"process {leader.pid} (version {leader.version})"
+    """The process, by its number and version, and by its machine where there are several."""
+    where = f" on {leader.host}" if leader.host else ""
+    return f"process {leader.pid}{where} (version {leader.version})"
 
 
 def watch_texts(watch: WatchState, *, is_counted: bool = True) -> list[str]:

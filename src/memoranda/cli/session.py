@@ -56,6 +56,6 @@ async def opened(container: Container, project: Project) -> Workspace:
     from memoranda.cli.output import write_note
 
     workspace = await container.workspace(project)
-    if workspace.notice:
-        write_note(f"note: {project.name}: {workspace.notice}")
+    if workspace.index.notice:
+        write_note(f"note: {project.name}: {workspace.index.notice}")
     return workspace

@@ -7,6 +7,7 @@ import re
 from memoranda.errors import (
     ChangeNotFound,
     Conflict,
+    DatabaseAway,
     EditMismatch,
     FolderNotFound,
     MemorandaError,
@@ -88,6 +89,8 @@ def hint(error: MemorandaError) -> str:
             return "Give --overwrite to replace it, or change it with `memoranda edit NAME`."
         case Conflict():
             return "Read it again with `memoranda read NAME`, and repeat the command."
+        case DatabaseAway():
+            return "The notes are not concerned. Repeat the command when the database is back; `memoranda doctor` looks closer."
         case ChangeNotFound():
             return "List the changes there are with `memoranda history list`."
         case _:

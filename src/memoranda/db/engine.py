@@ -184,7 +184,7 @@ class SqliteDatabase:
         with begin_read(self._engine) as conn:
             return work(conn)
 
-    def write(self, work: Callable[[Connection], T], *, project_id: int = 0) -> T:  # noqa: ARG002
+    def write(self, work: Callable[[Connection], T], *, project_id: int = 0) -> T:
         """Run `work` in a write transaction, in the calling thread."""
         with begin_write(self._engine) as conn:
             return work(conn)

@@ -32,7 +32,7 @@ def bring_up_schema(database: PostgresDatabase) -> Literal["created", "upgraded"
         DatabaseAway, DatabaseBusy: another time.
     """
     schema = database.address.schema
-    if database.read(lambda conn: _revision(conn, schema)) == HEAD:
+    if database.read(lambda conn: revision_of(conn, schema)) == HEAD:
         return "current"
     return database.write(lambda conn: _bring_up(conn, schema, database.shown))
 
@@ -49,7 +49,7 @@ def _bring_up(
             f"{shown} cannot keep the index: version {version // 10_000}, encoding {encoding}",
             hint="Use PostgreSQL 13 or later, and a database whose encoding is UTF8.",
         )
-    before = _revision(conn, schema)
+    before = revision_of(conn, schema)
     if before == HEAD:
         return "current"
     if before is not None and before > HEAD:
@@ -67,7 +67,8 @@ def _bring_up(
     return "created" if before is None else "upgraded"
 
 
-def _revision(conn: Connection, schema: str) -> str | None:
+def revision_of(conn: Connection, schema: str) -> str | None:
+    """The revision of the tables of a schema, None without any; the user may use it, and read that."""
     table = f"{_quoted(schema)}.alembic_version"
     if conn.exec_driver_sql(_TABLE, (table,)).scalar() is None:
         return None

@@ -56,6 +56,9 @@ _KEEPALIVE: Final = {
 """A client whose machine is gone gives back its locks after some ten seconds."""
 _TAKE: Final = "SELECT pg_advisory_xact_lock($1, $2)"
 _PROGRAM: Final = "memoranda"
+_UNREADABLE: Final = "its host or port cannot be read (in a password, / ? # @ and : are written as %2F %3F %23 %40 and %3A)"
+_LOST: Final = ("alembic_version", "entity", "project", "search_index", "index_meta", "note_name")
+"""Tables that most statements ask: where one is missing, all are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +117,10 @@ def address_of(
     try:
         parts = urlsplit(wanted)
         _ = parts.port
-    except ValueError as error:
-        raise _no_address(str(error)) from None
+    except ValueError:  # says which part, which may be one of the password
+        raise _no_address(_UNREADABLE) from None
+    if "@" in parts.path + parts.query.partition("=")[0] + parts.fragment:
+        raise _no_address(_UNREADABLE)
     if wanted and parts.scheme not in {"postgresql", "postgres"}:
         raise _no_address("it does not begin with postgresql://")
     if not schema or len(schema.encode()) > 63 or "\0" in schema:
@@ -307,11 +312,21 @@ def meaning(error: BaseException, address: Address) -> MemorandaError | None:
     orig: Any = error.orig if isinstance(error, DBAPIError) else error
     state = getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None) or ""
     where = address.shown
+    if isinstance(orig, asyncpg.exceptions.ClientConfigurationError) or isinstance(
+        orig.__cause__, asyncpg.exceptions.ClientConfigurationError
+    ):
+        return _no_address(_said(orig))
     if known := _by_state(str(state), where, _said(orig)):
         return known
-    is_cut = isinstance(orig, OSError | TimeoutError | EOFError | asyncpg.InterfaceError)
+    cut = OSError, TimeoutError, EOFError, asyncpg.InterfaceError, asyncpg.InternalClientError
+    # SQLAlchemy wraps what the driver says; a value that cannot be sent is a bug of ours.
+    is_cut = any(
+        isinstance(each, cut) and not isinstance(each, ValueError)
+        for each in (orig, orig.__cause__)
+    )
     if is_cut or (isinstance(error, DBAPIError) and error.connection_invalidated):
-        return _away(where, _said(orig) or type(orig).__name__)
+        is_late = isinstance(orig, TimeoutError)
+        return _away(where, "no answer" if is_late else _said(orig) or type(orig).__name__)
     return None
 
 
@@ -328,17 +343,19 @@ def _by_state(state: str, where: str, said: str) -> MemorandaError | None:
             )
         case "53100":
             return DiskFull(where)
-        case "42P01" | "3F000":
+        case "42P01" | "3F000" if state == "3F000" or any(f'"{one}"' in said for one in _LOST):
             return DatabaseLost(
                 f"The tables in {where} are gone",
                 hint="The notes are not concerned; the index is built anew from them.",
             )
+        case "55000" if "accepting connections" in said:  # an administrator has closed it
+            return _away(where, said)
         case "25006":
             return _away(where, "it is read-only, as a standby is")
         case "42501":
             return DatabaseProblem(
                 f"{where} does not allow that: {said}",
-                hint="Give the user its schema, see the guide for teams: GRANT USAGE, CREATE ON SCHEMA.",
+                hint="Let an administrator give the user the rights that `memoranda doctor` names.",
             )
         case "3D000":
             return DatabaseProblem(
@@ -351,7 +368,8 @@ def _by_state(state: str, where: str, said: str) -> MemorandaError | None:
             )
         case _ if state.startswith(("08", "57P", "53")):
             return _away(where, said)
-    return None
+        case _:
+            return None
 
 
 def _away(where: str, why: str) -> DatabaseAway:

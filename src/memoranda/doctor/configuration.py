@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _MOST_FILES = 5_000
 _LIKENESS = 0.8
-_BACK_END = "sqlite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,6 @@ class ConfigurationFacts:
     Attributes:
         folder: of the configuration, absolute.
         trouble: why it cannot be used, with `way_on`; "" when it can.
-        backend: the database that it asks for.
         projects: how many it has.
         missing_default: the default project when it does not exist.
         misspelled: keys and variables that are not known, with the known one that may be meant.
@@ -51,7 +49,6 @@ class ConfigurationFacts:
     has_folder: bool = True
     trouble: str = ""
     way_on: str = ""
-    backend: str = _BACK_END
     projects: int = 0
     missing_default: str = ""
     misspelled: Sequence[tuple[str, str]] = ()
@@ -85,14 +82,6 @@ def judge(facts: ConfigurationFacts) -> list[Check]:
     """The checks of the configuration."""
     if facts.trouble:
         checks = [problem("settings", facts.trouble, facts.way_on)]
-    elif facts.backend != _BACK_END:
-        checks = [
-            problem(
-                "settings",
-                f"the database backend {facts.backend!r} is not supported yet",
-                f'Set database_backend to "{_BACK_END}".',
-            )
-        ]
     elif facts.has_folder:
         has = f"{counted(facts.projects, 'project')} in {facts.folder}"
         checks = [ok("settings", f"can be used: {has}")]
@@ -173,7 +162,6 @@ def _with_settings(facts: ConfigurationFacts, settings: Settings) -> Configurati
     projects = configured_projects(settings)
     return replace(
         facts,
-        backend=settings.database_backend,
         projects=len(projects),
         missing_default=projects.missing_default,
         misspelled=tuple(misspelled),

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
-from memoranda.config import database_path
-from memoranda.db.health import check_fulltext, check_tables, kept_aside
-from memoranda.db.migrate import State, read_state
+from memoranda.db.migrate import State
 from memoranda.doctor.words import command, counted, day_and_time, size, some
 from memoranda.errors import DatabaseBusy, DatabaseDamaged, MemorandaError
 from memoranda.model.health import Check, ok, problem, warning
 from memoranda.model.project import Counts, Project
 from memoranda.model.sync import Modified, Scan
 
-_BUSY_MS = 3_000
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from memoranda.doctor.sources import Source
+    from memoranda.repositories.store import Tx
+
 _REBUILT = "it is renamed and built anew from the notes"
 
 
@@ -28,8 +30,8 @@ class IndexFacts:
 
     Attributes:
         state: what lies at its place, with `reason`; None: `trouble` says why nobody knows.
-        size_bytes: with its write-ahead log.
-        aside: databases that were set aside, with their size.
+        is_shared: with other projects, in a database that has checks of its own.
+        size_bytes, aside, aside_bytes: see `doctor.sources.Place`.
         counts: None when it could not be read.
         version: what it is made with, beside `current_version`; None if unknown.
         languages: whose word forms it holds, beside `wanted_languages`, the configured ones.
@@ -37,6 +39,7 @@ class IndexFacts:
         new, changed, gone: paths that the folder shows otherwise than the index; None without a look.
         missing: notes that are kept although their files are missing, with `missing_reason`.
         failed: files that could not be indexed.
+        other_folder: why the folder here is not the one that a shared index is of; "" when it is.
         findings: what the check found; None when nothing was checked, `unchecked` says why.
     """
 
@@ -47,6 +50,7 @@ class IndexFacts:
     reason: str = ""
     trouble: str = ""
     way_on: str = ""
+    is_shared: bool = False
     size_bytes: int = 0
     aside: Sequence[str] = ()
     aside_bytes: int = 0
@@ -62,12 +66,14 @@ class IndexFacts:
     missing: int = 0
     missing_reason: str = ""
     failed: Sequence[str] = ()
+    other_folder: str = ""
     findings: Sequence[str] | None = None
     unchecked: str = ""
 
 
 def look(
     project: Project,
+    source: Source,
     scan: Scan | None,
     now: datetime,
     *,
@@ -78,41 +84,36 @@ def look(
 
     Args:
         project: whose.
+        source: where it is.
         scan: what its folder shows, None when it cannot be looked at.
         now: aware UTC.
         languages: as configured.
-        is_whole: read the whole database to check it.
+        is_whole: read the whole index to check it.
     """
     from memoranda.sync.sync_service import INDEX_VERSION
 
-    path = database_path(project)
-    aside = kept_aside(path)
+    place = source.place
     facts = IndexFacts(
         project.name,
-        str(path),
+        place.shown,
         INDEX_VERSION,
-        size_bytes=_size(path) + _size(path.with_name(f"{path.name}-wal")),
-        aside=tuple(file.name for file in aside),
-        aside_bytes=sum(map(_size, aside)),
+        is_shared=place.is_shared,
+        size_bytes=place.size_bytes,
+        aside=place.aside,
+        aside_bytes=place.aside_bytes,
         wanted_languages=tuple(languages),
     )
-    if _is_refused(path):
-        return replace(
-            facts,
-            trouble=f"this user may not read and write {path}",
-            way_on="Correct the owner or the permissions of it and of its folder.",
-        )
     try:
-        finding = read_state(path)
+        finding = source.finding()
         facts = replace(facts, state=finding.state, reason=finding.reason)
         if finding.state is not State.CURRENT:
             return facts
-        facts = _read(facts, project, scan, now)
+        facts = source.read(lambda conn: _read(facts, conn, project, scan, now))
     except DatabaseDamaged as error:
         return replace(facts, state=State.DAMAGED, reason=error.message)
     except MemorandaError as error:
         return replace(facts, state=None, trouble=error.message, way_on=error.hint)
-    return _checked(facts, path) if is_whole else replace(facts, unchecked="--quick")
+    return _checked(facts, source) if is_whole else replace(facts, unchecked="--quick")
 
 
 def judge(facts: IndexFacts, *, is_kept_up: bool) -> list[Check]:
@@ -125,7 +126,13 @@ def judge(facts: IndexFacts, *, is_kept_up: bool) -> list[Check]:
     checks = [*_usable(facts), *_aside(facts)]
     if facts.counts is None:
         return checks
-    return checks + _sound(facts) + _current(facts, is_kept_up=is_kept_up) + _left_out(facts)
+    return (
+        checks
+        + _identity(facts)
+        + _sound(facts)
+        + _current(facts, is_kept_up=is_kept_up)
+        + _left_out(facts)
+    )
 
 
 def _usable(facts: IndexFacts) -> list[Check]:
@@ -151,7 +158,8 @@ def _usable(facts: IndexFacts) -> list[Check]:
             counts = facts.counts or Counts()
             has = f"{counted(counts.notes, 'note')}, {counted(counts.observations, 'fact')}"
             links = counted(counts.relations, "relation")
-            return [ok("index", f"{has}, {links} in {size(facts.size_bytes)}")]
+            room = f" in {size(facts.size_bytes)}" if facts.size_bytes else ""
+            return [ok("index", f"{has}, {links}{room}")]
         case unknown:
             assert_never(unknown)
 
@@ -169,6 +177,19 @@ def _aside(facts: IndexFacts) -> list[Check]:
     ]
 
 
+def _identity(facts: IndexFacts) -> list[Check]:
+    """Whether the servers that share the index see one folder."""
+    if not facts.other_folder:
+        return []
+    return [
+        problem(
+            "same folder",
+            f"the index is of another folder: {facts.other_folder}",
+            f"Mount that one here, or make this one the project's: {command('reindex', project=facts.project)}.",
+        )
+    ]
+
+
 def _sound(facts: IndexFacts) -> list[Check]:
     if facts.findings:
         return [
@@ -179,7 +200,8 @@ def _sound(facts: IndexFacts) -> list[Check]:
             )
         ]
     if facts.findings is not None:
-        return [ok("soundness", "tables and full-text index are sound")]
+        what = "the full-text index is" if facts.is_shared else "tables and full-text index are"
+        return [ok("soundness", f"{what} sound")]
     before = (
         f"last found sound at {day_and_time(facts.last_check)}"
         if facts.last_check
@@ -249,27 +271,23 @@ def _left_out(facts: IndexFacts) -> list[Check]:
     return checks
 
 
-def _read(facts: IndexFacts, project: Project, scan: Scan | None, now: datetime) -> IndexFacts:
-    """What the index says of itself, and what differs from the scan. One read transaction."""
-    from memoranda.db.engine import begin_read, open_engine
+def _read(
+    facts: IndexFacts, conn: Connection, project: Project, scan: Scan | None, now: datetime
+) -> IndexFacts:
+    """What the index says of itself, and what differs from the scan."""
     from memoranda.repositories.project import LAST_FULL_SYNC, ProjectRepository
+    from memoranda.repositories.project_rows import id_of
     from memoranda.repositories.store import Tx
     from memoranda.sync.diff import diff
     from memoranda.sync.integrity import LAST_CHECK
     from memoranda.sync.memory import remember
 
-    engine = open_engine(Path(facts.path), read_only=True, busy_timeout_ms=_BUSY_MS)
-    try:
-        with begin_read(engine) as conn:
-            asked = "SELECT id FROM project WHERE permalink = ?"
-            row = conn.exec_driver_sql(asked, (project.permalink,)).first()
-            if row is None:
-                return replace(facts, counts=Counts())
-            tx = Tx(conn, int(row[0]), now.replace(tzinfo=None))
-            memory, of_project = remember(tx), ProjectRepository(tx)
-            counts, said = of_project.counts(), of_project.facts()
-    finally:
-        engine.dispose()
+    project_id = id_of(conn, project.permalink)
+    if project_id is None:
+        return replace(facts, counts=Counts())
+    tx = Tx(conn, project_id, now.replace(tzinfo=None))
+    memory, of_project = remember(tx), ProjectRepository(tx)
+    counts, said = of_project.counts(), of_project.facts()
     missing = [file for file in memory.files if file.missing_since is not None]
     facts = replace(
         facts,
@@ -284,6 +302,8 @@ def _read(facts: IndexFacts, project: Project, scan: Scan | None, now: datetime)
     )
     if scan is None:
         return facts
+    if facts.is_shared:
+        facts = replace(facts, other_folder=_other_folder(project, tx))
     delta = diff(memory.files, scan)
     return replace(
         facts,
@@ -295,40 +315,26 @@ def _read(facts: IndexFacts, project: Project, scan: Scan | None, now: datetime)
     )
 
 
+def _other_folder(project: Project, tx: Tx) -> str:
+    from memoranda.files.state import inode_number
+    from memoranda.services.root_identity import difference, known
+
+    return difference(project.path, inode_number(project.path.stat()), *known(tx))
+
+
 def _differs(one: Modified) -> bool:
     """Whether it shows: what is only to be read again, to be sure, is as indexed."""
     return (one.known.size, one.known.mtime_ns) != (one.state.size, one.state.mtime_ns)
 
 
-def _checked(facts: IndexFacts, path: Path) -> IndexFacts:
-    """Check all of it. The full-text index is checked in a transaction that changes nothing."""
-    from memoranda.db.engine import open_engine
-
-    engine = open_engine(path, read_only=True, busy_timeout_ms=_BUSY_MS)
-    writing = open_engine(path, busy_timeout_ms=_BUSY_MS)
+def _checked(facts: IndexFacts, source: Source) -> IndexFacts:
     try:
-        return replace(facts, findings=tuple(check_tables(engine) or check_fulltext(writing)))
+        return replace(facts, findings=tuple(source.check()))
     except DatabaseBusy:
         return replace(facts, unchecked="another process is writing to it")
     except MemorandaError as error:
         return replace(facts, findings=(error.message,))
-    finally:
-        engine.dispose()
-        writing.dispose()
 
 
 def _time(fact: object) -> datetime | None:
     return datetime.fromisoformat(fact).replace(tzinfo=UTC) if isinstance(fact, str) else None
-
-
-def _is_refused(path: Path) -> bool:
-    """Whether the database is there and not for this user, in a folder that is: SQLite writes beside it."""
-    is_allowed = os.access(path, os.R_OK | os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)
-    return os.path.lexists(path) and not is_allowed
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError:
-        return 0

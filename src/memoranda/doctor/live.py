@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
-from datetime import datetime
-from pathlib import Path
-from typing import assert_never
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, assert_never
 
 from memoranda.config import database_path
 from memoranda.doctor.words import counted, day_and_time
-from memoranda.files.locks import give_back, take
 from memoranda.model.health import Check, ok, problem, warning
 from memoranda.model.live import LeaderState, WatchMode
 from memoranda.model.project import Project
 from memoranda.model.sync import SyncPhase
 from memoranda.render.live import Onlooker, Skew, heartbeat_age_s, skew
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from memoranda.db.postgres import PostgresDatabase
 
 _LATER = (
     "Changes are noticed seconds later than by events; "
@@ -62,6 +64,7 @@ def look(project: Project, now: datetime, wanted: WatchMode) -> LiveFacts:
     from importlib.metadata import version
 
     from memoranda.db.engine import identify
+    from memoranda.places.sqlite import is_held
     from memoranda.sync.lease import LOCK_FILE, Lease
     from memoranda.sync.sync_service import INDEX_VERSION
 
@@ -77,9 +80,44 @@ def look(project: Project, now: datetime, wanted: WatchMode) -> LiveFacts:
     )
     lock = database.with_name(LOCK_FILE)
     try:
-        return replace(facts, is_led=_is_held(lock))
+        return replace(facts, is_led=is_held(lock))
     except OSError as error:
         return replace(facts, trouble=f"{lock} cannot be locked: {error.strerror}")
+
+
+def look_shared(
+    project: Project, database: PostgresDatabase, now: datetime, wanted: WatchMode
+) -> LiveFacts:
+    """The same for an index on PostgreSQL, where whoever follows a leader may be on another machine."""
+    from importlib.metadata import version
+
+    from memoranda.db.postgres_leading import is_led, last_said
+    from memoranda.repositories.project_rows import id_of
+    from memoranda.sync.lease import ALIVE_S, NOT_UNDERSTOOD, heard
+    from memoranda.sync.sync_service import INDEX_VERSION
+
+    def ask(conn: Connection) -> tuple[tuple[str, float] | None, bool]:
+        project_id = id_of(conn, project.permalink)
+        if project_id is None:
+            return None, False
+        return last_said(conn, project_id), is_led(conn, database.address.schema, project_id)
+
+    me = Onlooker(now, version("memoranda"), INDEX_VERSION)
+    said, is_there = database.read(ask)
+    leader = None
+    if said is not None:
+        words, age_s = said
+        try:
+            leader = replace(
+                heard(words, 0.0),
+                heartbeat=now - timedelta(seconds=age_s),
+                is_alive=is_there and abs(age_s) < ALIVE_S,
+                is_me=False,
+            )
+        except NOT_UNDERSTOOD:
+            leader = None
+    serves = leader.serves if leader is not None else ""
+    return LiveFacts(leader=leader, is_led=is_there, serves=serves, me=me, wanted=wanted)
 
 
 def judge(facts: LiveFacts) -> list[Check]:
@@ -99,18 +137,22 @@ def judge(facts: LiveFacts) -> list[Check]:
                 "Restart the clients, so that all servers are of one version.",
             )
         ]
-    who = f"process {leader.pid} (version {leader.version})"
+    where = f" on {leader.host}" if leader.host else ""
+    who = f"process {leader.pid}{where} (version {leader.version})"
     if not leader.is_alive:
         age = f"{heartbeat_age_s(leader, facts.me):.0f} seconds"
         return [
             problem(
                 "server",
                 f"{who} leads and gave no sign of life for {age}: it hangs or is stopped",
-                f"End it, and another server takes over: kill {leader.pid}",
+                f"End it{where}, and another server takes over: kill {leader.pid}",
             )
         ]
     since = day_and_time(leader.since)
-    checks = [ok("server", f"{who} keeps the index up to date since {since}")]
+    heartbeat = (
+        f"; last sign of life {heartbeat_age_s(leader, facts.me):.0f} s ago" if where else ""
+    )
+    checks = [ok("server", f"{who} keeps the index up to date since {since}{heartbeat}")]
     if leader.serves != facts.serves:
         checks = [
             warning(
@@ -170,14 +212,3 @@ def _watching(facts: LiveFacts, leader: LeaderState) -> list[Check]:
         said = f"{counted(watch.error_count, 'error')}, the last{at}: {watch.last_error}"
         checks.append(warning("watch errors", said, "The log file has the details."))
     return checks
-
-
-def _is_held(lock: Path) -> bool:
-    """Whether a process holds the lock; nothing is made when there is no such file. Raises OSError."""
-    if not os.path.lexists(lock):
-        return False
-    try:
-        give_back(take(lock, 0))
-    except TimeoutError:
-        return True
-    return False

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from memoranda.config import database_path
-from memoranda.db.migrate import State, read_state
+from memoranda.db.dialects import both
+from memoranda.db.migrate import State
 from memoranda.doctor.words import command, counted, size, some
 from memoranda.errors import MemorandaError
 from memoranda.model.embedding import EmbeddingProgress, ProviderPhase, ProviderState
@@ -16,13 +16,19 @@ from memoranda.model.project import Project
 from memoranda.render.bounds import one_line
 from memoranda.render.meaning import percent
 
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from memoranda.doctor.sources import Source
+
 _MOST_CHARS = 300
-_BUSY_MS = 3_000
-_SPACES = """
+_SPACES = both(
+    """
     SELECT v.model, sum(length(v.embedding)) FROM search_vector_embeddings AS v
-    CROSS JOIN search_vector_chunks AS c ON c.id = v.chunk_id AND c.project_id = ?
-    GROUP BY v.model ORDER BY v.model
-"""
+    JOIN search_vector_chunks AS c ON c.id = v.chunk_id
+    WHERE c.project_id = ? GROUP BY v.model ORDER BY v.model
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +52,20 @@ class VectorFacts:
     trouble: str = ""
 
 
-def look(project: Project, provider: ProviderState, *, error: str) -> VectorFacts:
+def look(project: Project, source: Source, provider: ProviderState, *, error: str) -> VectorFacts:
     """Look at the vectors of a project's index, if it has one that can be used; it stays as it is.
 
     Args:
         project: whose.
+        source: where its index is.
         provider: what embeds, as it was found.
         error: why the server embeds nothing, as it says itself; "" when it does or there is none.
     """
     facts = VectorFacts(project.name, provider.phase)
-    path = database_path(project)
     try:
-        if read_state(path).state is not State.CURRENT:
+        if source.finding().state is not State.CURRENT:
             return facts
-        return _read(facts, path, project, provider, error)
+        return source.read(lambda conn: _read(facts, conn, project, provider, error))
     except MemorandaError as failure:
         return replace(facts, trouble=failure.message)
 
@@ -119,28 +125,19 @@ def _unused(facts: VectorFacts) -> list[Check]:
 
 
 def _read(
-    facts: VectorFacts, path: Path, project: Project, provider: ProviderState, error: str
+    facts: VectorFacts, conn: Connection, project: Project, provider: ProviderState, error: str
 ) -> VectorFacts:
-    """One read transaction."""
-    from memoranda.db.engine import begin_read, open_engine
-    from memoranda.repositories.vectors import SqliteVectorIndex
+    from memoranda.repositories.driver import rows
+    from memoranda.repositories.project_rows import id_of
+    from memoranda.repositories.vectors import BlobVectorIndex
 
-    engine = open_engine(path, read_only=True, busy_timeout_ms=_BUSY_MS)
-    try:
-        with begin_read(engine) as conn:
-            asked = "SELECT id FROM project WHERE permalink = ?"
-            row = conn.exec_driver_sql(asked, (project.permalink,)).first()
-            if row is None:
-                return facts
-            project_id, space = int(row[0]), provider.space
-            sizes = {
-                str(name): int(n_bytes)
-                for name, n_bytes in conn.exec_driver_sql(_SPACES, (project_id,))
-            }
-            if space is not None:
-                progress = SqliteVectorIndex(project_id).progress(conn, space.name)
-                facts = replace(facts, progress=replace(progress, error=error))
-    finally:
-        engine.dispose()
-    own = sizes.pop(space.name, 0) if space is not None else 0
+    project_id, space = id_of(conn, project.permalink), provider.space
+    if project_id is None:
+        return facts
+    sizes = {str(name): int(n_bytes) for name, n_bytes in rows(conn, _SPACES, project_id)}
+    own = 0
+    if space is not None:
+        own = sizes.pop(space.name, 0)
+        progress = BlobVectorIndex(project_id).progress(conn, space.name)
+        facts = replace(facts, progress=replace(progress, error=error))
     return replace(facts, size_bytes=own, others=tuple(sizes), other_bytes=sum(sizes.values()))

@@ -18,18 +18,20 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from memoranda.errors import (
     Conflict,
+    DatabaseProblem,
     DiskFull,
     FileProblem,
     InvalidArgument,
     MemorandaError,
     NoteExists,
     NoteNotFound,
+    NotReady,
     OutsideProject,
     ReadOnly,
     RootMissing,
@@ -43,12 +45,13 @@ from memoranda.files.atomic import (
     temporary_name,
 )
 from memoranda.files.ignore_files import ignoring_rule
-from memoranda.files.locks import LOCK_TIMEOUT_S, exclusive, exclusive_all
+from memoranda.files.locks import LOCK_TIMEOUT_S, exclusive_all, in_use, lock_key
 from memoranda.files.reading import MAX_NOTE_BYTES, NoteReader, read_once
 from memoranda.files.scan import is_note_path
 from memoranda.files.state import state_of
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FileState
+from memoranda.ports import PathLocks
 
 _READ_TRIES = 5
 
@@ -66,12 +69,21 @@ class FileService:
             not taken for an empty project.
         lock_folder: where lock files go; outside `root`, made when first needed.
         skips: folders of other projects inside this one, relative POSIX; they count as outside.
+        path_locks: held beside the lock files; None: no other machine writes here.
     """
 
-    def __init__(self, root: Path, lock_folder: Path, *, skips: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        root: Path,
+        lock_folder: Path,
+        *,
+        skips: Sequence[str] = (),
+        path_locks: PathLocks | None = None,
+    ) -> None:
         self.root = root
         self._lock_folder = lock_folder
         self._skips = tuple(skips)
+        self._path_locks = path_locks
 
     def note_path(self, path: str) -> NotePath:
         """`path` without `./`, `//` and a final `/`; POSIX, relative. Does not touch the disk.
@@ -284,10 +296,9 @@ class FileService:
         Not reentrant. A link and its target share a lock.
 
         Raises:
-            NotReady: someone else held it for `timeout_s`.
+            NotReady: someone else held it for `timeout_s`, or nobody knows who holds it.
         """
-        real = self.resolve(path).relative_to(os.path.realpath(self.root))
-        return exclusive(real.as_posix(), self._lock_folder, timeout_s=timeout_s)
+        return self.locked_all([path], timeout_s=timeout_s)
 
     def locked_all(
         self, paths: Collection[str], *, timeout_s: float = LOCK_TIMEOUT_S
@@ -295,7 +306,20 @@ class FileService:
         """Hold the locks of several files, as `locked`; paths need not be those of notes."""
         root = os.path.realpath(self.root)
         real = {self.resolve(path).relative_to(root).as_posix() for path in paths}
-        return exclusive_all(real, self._lock_folder, timeout_s=timeout_s)
+        return self._alone(real, timeout_s)
+
+    @contextlib.contextmanager
+    def _alone(self, paths: Collection[str], timeout_s: float) -> Iterator[None]:
+        with contextlib.ExitStack() as held:
+            held.enter_context(exclusive_all(paths, self._lock_folder, timeout_s=timeout_s))
+            if self._path_locks is not None:
+                try:
+                    held.enter_context(self._path_locks.hold(set(map(lock_key, paths)), timeout_s))
+                except TimeoutError as error:
+                    raise in_use(min(paths), timeout_s) from error
+                except DatabaseProblem as error:  # not as one: nothing is written yet
+                    raise NotReady(error.message, hint=error.hint) from error
+            yield
 
     def place(self, path: str) -> Path:
         """The absolute path with the links of its folder resolved, but not its own: of a link, the link.

@@ -89,16 +89,21 @@ def _taken(path: str, file: Path, timeout_s: float) -> int:
     try:
         return take(file, timeout_s)
     except TimeoutError as error:
-        raise NotReady(
-            f"{path} has been in use by another writer for {timeout_s:.0f} seconds",
-            hint="Repeat the call in a moment.",
-        ) from error
+        raise in_use(path, timeout_s) from error
     except OSError as error:
         raise FileProblem(
             path,
             f"{path} cannot be locked for writing: {error.strerror}",
             hint="Check the space and the permissions of the configuration folder.",
         ) from error
+
+
+def in_use(path: str, timeout_s: float) -> NotReady:
+    """What a writer is told who waited for so long."""
+    return NotReady(
+        f"{path} has been in use by another writer for {timeout_s:.0f} seconds",
+        hint="Repeat the call in a moment.",
+    )
 
 
 def lock_key(path: str) -> str:

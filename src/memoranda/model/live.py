@@ -99,6 +99,7 @@ class LeaderState:
         serves: the folder and the database that it leads.
         embedding_error: why it embeds no notes, "" when it does.
         embedding_space: name of the space that it embeds notes in; "": in none, or not yet.
+        host: its machine, "" when it can only be this one.
     """
 
     pid: int
@@ -113,13 +114,15 @@ class LeaderState:
     serves: str = ""
     embedding_error: str = ""
     embedding_space: str = ""
+    host: str = ""
 
     def embedding_trouble(self, space: str) -> str:
         """Why it makes no vectors in this space, "" when it does."""
         if self.embedding_error or self.embedding_space == space:
             return self.embedding_error
         how = "with another model" if self.embedding_space else "nothing so far"
-        return f"process {self.pid} leads the project and embeds {how}"
+        where = f" on {self.host}" if self.host else ""
+        return f"process {self.pid}{where} leads the project and embeds {how}"
 
     @property
     def is_watching(self) -> bool:

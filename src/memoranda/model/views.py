@@ -185,7 +185,8 @@ class ProjectInfo:
     """Everything `status` and the project_info resource say about one project.
 
     Attributes:
-        database_path: where the index is (absolute), `database_bytes` with its write-ahead log.
+        database_path: where the index is (absolute), or for PostgreSQL its address without a password.
+        database_bytes: with its write-ahead log; of all projects together if `is_shared`.
         last_full_sync: end of the last sync of any process that changed or first checked something.
         broken: notes with a fault in their frontmatter, by path.
         notice: what happened to the database at opening ("" if nothing): set aside and why.
@@ -213,6 +214,7 @@ class ProjectInfo:
     leader: LeaderState | None = None
     provider: ProviderState | None = None
     embedding: EmbeddingProgress | None = None
+    is_shared: bool = False
 
     @property
     def status(self) -> str:

@@ -93,6 +93,7 @@ def info_data(
         "index": state_data(state)
         | {"last_scan": moment(state.last_scan), "last_full_sync": moment(info.last_full_sync)},
         "database_bytes": info.database_bytes,
+        "database_is_shared": info.is_shared,
         "not_indexed": [
             {
                 "path": failure.path,

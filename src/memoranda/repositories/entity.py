@@ -18,14 +18,15 @@ from sqlalchemy import (
     literal_column,
     null,
     select,
-    text,
     union_all,
     update,
 )
 
+from memoranda.db.dialects import is_postgresql
 from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.sync import FORGOTTEN_NS, UNSURE_NS, FileState, KnownFile
+from memoranda.repositories.driver import rows
 from memoranda.repositories.store import ProjectScoped, in_chunks, many, texts
 
 _MINE = entity.c.project_id == bindparam("project")
@@ -67,7 +68,8 @@ _CLAIMS = union_all(  # an OR of the two would use neither index
     _STORED.where(entity.c.wanted_permalink.in_(many("values"))),
     _STORED.where(entity.c.hashed_permalink.in_(many("values"))),
 )
-_LAST_ID = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
+_LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+_RESERVE = "SELECT reserve_ids(pg_get_serial_sequence($1, 'id'), $2)"
 _BY_ID = entity.c.id == bindparam("target")
 _VACATE_PERMALINK = update(entity).where(_BY_ID).values(permalink=null())
 _VACATE_BOTH = _VACATE_PERMALINK.values(file_path=bindparam("nowhere"))
@@ -138,13 +140,13 @@ class EntityRepository(ProjectScoped):
         return self._conn.execute(_IS_BELOW, limits).first() is not None
 
     def _known(self, statement: object, values: Sequence[object] = ()) -> list[KnownFile]:
-        rows = self._conn.execute(
+        found = self._conn.execute(
             statement,  # type: ignore[call-overload]
             {"project": self._project_id, "values": values},
         )
         return [
             KnownFile(i, NotePath(path), size, mtime, ctime, inode, checksum, missing)
-            for i, path, size, mtime, ctime, inode, checksum, missing in rows
+            for i, path, size, mtime, ctime, inode, checksum, missing in found
         ]
 
     def stored(self, *, paths: Collection[str], ids: Collection[int]) -> list[StoredEntity]:
@@ -171,24 +173,26 @@ class EntityRepository(ProjectScoped):
         return self._rows(_STORED)
 
     def _rows(self, statement: object, values: Sequence[object] = ()) -> list[StoredEntity]:
-        rows = self._conn.execute(
+        found = self._conn.execute(
             statement,  # type: ignore[call-overload]  # a select, or a union of selects
             {"project": self._project_id, "values": values},
         )
         return [
             StoredEntity(i, path, title, texts(names), permalink, wanted, strength, hashed, sha)
-            for i, path, title, names, permalink, wanted, strength, hashed, sha in rows
+            for i, path, title, names, permalink, wanted, strength, hashed, sha in found
         ]
 
-    def allocate_ids(self, table: str) -> int:
-        """The first free id of an AUTOINCREMENT table; the write lock keeps it and what follows free."""
-        row = self._conn.execute(_LAST_ID, {"name": table}).one_or_none()
-        return (row.seq if row else 0) + 1
+    def allocate_ids(self, table: str, count: int) -> int:
+        """The first of so many ids in a row that no row has or had; the table's ids are numbered."""
+        if not is_postgresql(self._conn):  # the lock of the writer keeps them free
+            found = rows(self._conn, _LAST_ID, table)
+            return (found[0][0] if found else 0) + 1
+        return int(rows(self._conn, _RESERVE, table, count)[0][0])
 
     def vacate(self, ids: Iterable[int], *, paths: bool) -> None:
         """Take these rows' permalinks (and paths) out of the way of the unique rules for a moment."""
         if paths:
-            self._each(_VACATE_BOTH, [{"target": i, "nowhere": f"\x00{i}"} for i in ids])
+            self._each(_VACATE_BOTH, [{"target": i, "nowhere": f"//{i}"} for i in ids])
         else:
             self._each(_VACATE_PERMALINK, [{"target": i} for i in ids])
 
@@ -241,8 +245,8 @@ class EntityRepository(ProjectScoped):
 
     def missing(self, limit: int) -> list[tuple[NotePath, datetime]]:
         """Paths of notes whose files are missing, and since when (UTC): oldest first, then by path."""
-        rows = self._conn.execute(_MISSING, {"project": self._project_id, "most": limit})
-        return [(NotePath(path), since.replace(tzinfo=UTC)) for path, since in rows]
+        found = self._conn.execute(_MISSING, {"project": self._project_id, "most": limit})
+        return [(NotePath(path), since.replace(tzinfo=UTC)) for path, since in found]
 
     def forget_contents(self) -> None:
         """Make every file look changed, so that the next sync reads all of them again; ids stay."""

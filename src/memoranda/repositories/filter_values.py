@@ -20,6 +20,8 @@ _INTEGER_DIGITS = 18
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.{0,30}", re.ASCII)
 _CACHED = 4096
+_LONG = 1000
+_ESCAPED = frozenset('"\\')
 
 
 def fold(text: str) -> str:
@@ -81,19 +83,27 @@ def _stamp(written: datetime) -> str:
     return written.replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
-def found(metadata: str | None, key: str) -> str | None:
-    """The value of a key, in a JSON list of one; None if no key is that.
+def is_said_plainly(value: str) -> bool:
+    """Whether JSON in ASCII that has the value in some text of it has its letters."""
+    looks_else = number(value) is not None or moments(value) is not None
+    is_plain = value.isprintable() and _ESCAPED.isdisjoint(value)
+    return is_plain and not looks_else and len(value) < _LONG
 
-    Args:
-        metadata: JSON of all keys; a nested map is a text that is JSON.
-        key: a key, or names joined by dots that lead into maps: `author.name`. A key of that very name
-            comes first, then longer names. A list of maps has the values of all of them.
-    """
-    value = _found(json.loads(metadata or "{}"), key)
+
+def found(metadata: str | None, key: str) -> str | None:
+    """`value_of` of metadata that is JSON, in a JSON list of one; None if no key is that."""
+    value = value_of(json.loads(metadata or "{}"), key)
     return None if value is None else json.dumps([value], ensure_ascii=False)
 
 
-def _found(values: Mapping[str, Any], key: str) -> str | list[str] | None:
+def value_of(values: Mapping[str, Any], key: str) -> str | list[str] | None:
+    """The value of a key; None if no key is that.
+
+    Args:
+        values: all keys; a nested map is a text that is JSON.
+        key: a key, or names joined by dots that lead into maps: `author.name`. A key of that very name
+            comes first, then longer names. A list of maps has the values of all of them.
+    """
     if values.get(key) is not None:
         return _plain(values[key])
     name = key
@@ -101,10 +111,10 @@ def _found(values: Mapping[str, Any], key: str) -> str | list[str] | None:
         name, rest = key[: dot - 1], key[dot:]
         inner = values.get(name)
         if isinstance(inner, list):
-            below = [value for each in _maps(inner) if (value := _found(each, rest)) is not None]
+            below = [value for each in _maps(inner) if (value := value_of(each, rest)) is not None]
             if below:
                 return [text for value in below for text in _texts(value)]
-        elif (value := next((_found(each, rest) for each in _maps([inner])), None)) is not None:
+        elif (value := next((value_of(each, rest) for each in _maps([inner])), None)) is not None:
             return value
     return None
 

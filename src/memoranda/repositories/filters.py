@@ -1,5 +1,7 @@
 """Search filters as conditions on the `entity` table (spec 5.5). Every value is a bound parameter.
 
+As they are on SQLite, whose connections are given functions; PostgreSQL: `filters_postgres`.
+
 The conditions hold for any search back end, since they speak of notes alone; those on single items
 (`item_types`) and on vectors (`min_similarity`) are the search's own, and so is a date in words, of
 which only half is about rows (`in_span`).
@@ -27,8 +29,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection
 
+from memoranda.db.dialects import is_postgresql
 from memoranda.db.tables import entity, observation
 from memoranda.model.search import DateSpan, SearchFilters
+from memoranda.repositories import filters_postgres
+from memoranda.repositories.filter_readings import address, clean_tag, nanoseconds
 from memoranda.repositories.filter_values import fold
 from memoranda.repositories.metadata_filters import fulfils
 from memoranda.repositories.sql_values import (
@@ -49,11 +54,9 @@ _NO_TAGS: ColumnElement[str] = literal_column("'[]'")
 """No parameter: SQLite uses an index of rows with tags only if the statement says which those are."""
 _PROJECT = (entity.c.project_id,) * 2 + (entity.c.project_id + 0,) * 2
 """By what a part of `_by_index` finds its project: the last two have indexes that begin with the name."""
-_MOST_NS = (1 << 63) - 1
 _MOST_IN_A_ROW = 50
 """SQLite refuses a thousand conditions in a row, but takes sets of fifty."""
 _ESCAPED = frozenset('"\\')
-_SCHEME = "memory://"
 _EXTENSION = ".md"
 
 
@@ -68,6 +71,8 @@ def allowed(
     `span`, `item_types` and `min_similarity` are the caller's. One statement. `among`: no other note can
     pass, which the caller knows by `text.filter_words`; few ids are looked up instead of all notes.
     """
+    if is_postgresql(conn):
+        return filters_postgres.allowed(conn, project_id, filters, among)
     merged = [
         list(chain(*parts)) for parts in zip(*map(_by_index, dict.fromkeys(filters)), strict=True)
     ]
@@ -105,9 +110,9 @@ def _by_index(filters: SearchFilters) -> tuple[list[ColumnElement[bool]], ...]:
     """Conditions by the index that holds their columns: rows hold the texts of notes and are slow to scan."""
     facts, times, permalinks, paths = list[ColumnElement[bool]](), [], [], []
     if filters.permalink is not None:
-        permalinks.append(entity.c.permalink == _address(filters.permalink))
+        permalinks.append(entity.c.permalink == address(filters.permalink))
     if filters.permalink_match is not None:
-        name = fold(_address(filters.permalink_match))
+        name = fold(address(filters.permalink_match))
         permalinks.append(is_like(folded(entity.c.permalink), name))
     if filters.path is not None:
         paths.append(_is_at(filters.path))
@@ -116,14 +121,10 @@ def _by_index(filters: SearchFilters) -> tuple[list[ColumnElement[bool]], ...]:
     if filters.note_types:
         facts.append(_is_type(filters.note_types))
     if filters.after_date is not None:
-        times.append(entity.c.mtime_ns > _nanoseconds(filters.after_date))
-    facts += [_has_tag(tag) for tag in map(_clean_tag, filters.tags) if tag]
+        times.append(entity.c.mtime_ns > nanoseconds(filters.after_date))
+    facts += [_has_tag(tag) for tag in map(clean_tag, filters.tags) if tag]
     facts += [fulfils(condition) for condition in filters.metadata]
     return facts, times, permalinks, paths
-
-
-def _address(permalink: str) -> str:
-    return bindable(permalink.removeprefix(_SCHEME))
 
 
 def _is_at(path: str) -> ColumnElement[bool]:
@@ -149,10 +150,6 @@ def _is_type(names: Sequence[str]) -> ColumnElement[bool]:
     return entity.c.note_type.in_(spellings.correlate(None))
 
 
-def _clean_tag(tag: str) -> str:
-    return fold(bindable(tag).strip().lstrip("#").rstrip("/"))
-
-
 def _has_tag(tag: str) -> ColumnElement[bool]:
     """On the note, or on one of its observations; `tag` is folded."""
     tagged = select(observation.c.entity_id).where(_lists_tag(observation.c.tags, tag))
@@ -170,12 +167,6 @@ def _lists_tag(tags: ColumnElement[Any], tag: str) -> ColumnElement[bool]:
     is_tag = or_(value == tag, func.substr(value, 1, len(tag) + 1) == f"{tag}/")
     has_tag = exists(select(literal(1)).select_from(each).where(is_tag))
     return and_(tags != _NO_TAGS, may_have, has_tag)
-
-
-def _nanoseconds(moment: datetime) -> int:
-    delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    ns = ((delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds) * 1000
-    return max(-_MOST_NS, min(_MOST_NS, ns))  # of what a column holds: the years 1677 to 2262
 
 
 def _naive(moment: datetime) -> datetime:

@@ -28,8 +28,8 @@ _COMPARE = {
 }
 
 _FEW = 5
-_LONG = 1000
-_ESCAPED = frozenset('"\\')
+_ESCAPE = r"\\"
+"""How a backslash inside a text of JSON is written: what comes next in it may be a letter in disguise."""
 
 Test = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 """A condition on one text."""
@@ -44,9 +44,9 @@ def fulfils(condition: MetadataCondition) -> ColumnElement[bool]:
             is_there = _value(key, lambda document, path: _kind(document, path).is_not(None))
             return is_there if values == ("true",) else not_(is_there)
         case MetadataOperator.EQ | MetadataOperator.IN:
-            return _if_said(values, _any(key, _equals(values)))
+            return _if_said(key, values, _any(key, _equals(values)))
         case MetadataOperator.NE:
-            return not_(_if_said(values, _any(key, _equals(values))))
+            return not_(_if_said(key, values, _any(key, _equals(values))))
         case MetadataOperator.CONTAINS:
             part = filter_values.folded_value(values[0])
             found = _any(
@@ -54,7 +54,7 @@ def fulfils(condition: MetadataCondition) -> ColumnElement[bool]:
                 _equals(values),
                 of_text=lambda text: func.instr(sql_values.folded_value(text), part) > 0,
             )
-            return _if_said(values, found)
+            return _if_said(key, values, found)
         case (
             MetadataOperator.GT
             | MetadataOperator.GTE
@@ -103,20 +103,16 @@ def _any(key: str, of_element: Test, of_text: Test | None = None) -> ColumnEleme
     return _value(key, passes)
 
 
-def _if_said(values: Sequence[str], condition: ColumnElement[bool]) -> ColumnElement[bool]:
+def _if_said(
+    key: str, values: Sequence[str], condition: ColumnElement[bool]
+) -> ColumnElement[bool]:
     """The same; but a header that has the letters of no value is not taken apart for it."""
-    if not 1 <= len(values) <= _FEW or not all(map(_is_plain, values)):
+    if not 1 <= len(values) <= _FEW or not all(map(filter_values.is_said_plainly, values)):
         return condition
     metadata = entity.c.entity_metadata
     said = [like(metadata, f"%{plain(filter_values.folded_value(value))}%") for value in values]
-    return case((or_(*said, not_(is_ascii(metadata))), condition), else_=false())
-
-
-def _is_plain(value: str) -> bool:
-    """Whether a header in ASCII that has the value has its letters, as JSON writes them."""
-    looks_else = filter_values.number(value) is not None or filter_values.moments(value) is not None
-    is_plain = value.isprintable() and _ESCAPED.isdisjoint(value)
-    return is_plain and not looks_else and len(value) < _LONG
+    in_disguise = [func.instr(metadata, _ESCAPE) > 0] if "." in key else []
+    return case((or_(*said, *in_disguise, not_(is_ascii(metadata))), condition), else_=false())
 
 
 def _equals(values: Sequence[str]) -> Test:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Select, bindparam, func, literal, or_, select
+from sqlalchemy import Select, and_, bindparam, case, func, literal, or_, select
 
+from memoranda.db.dialects import both, is_postgresql
 from memoranda.db.engine import is_writing
 from memoranda.db.tables import entity
 from memoranda.model.search import DateSpan
 from memoranda.repositories.changes import mark_of
+from memoranda.repositories.driver import rows
 from memoranda.repositories.filters import in_span
 from memoranda.repositories.store import ProjectScoped
+from memoranda.repositories.stored_items import as_list
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sqlalchemy import ColumnElement
 
     Ids = NDArray[np.int64]
 
@@ -27,10 +30,17 @@ _COUNT = select(func.count()).where(_MINE)
 _COUNTED = "notes counted"
 _FEW = 500
 _MANY = 1_000
-_BY_PATH = "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?)) ORDER BY file_path"
-_PATHS = "SELECT id FROM entity WHERE +project_id = ? ORDER BY file_path"
-_ALL_BY_PATH = _BY_PATH.replace("WHERE id", "WHERE +id")
+_BY_PATH = both("SELECT id FROM entity WHERE id IN ({numbers}) ORDER BY file_path")
+_PATHS = both("SELECT id FROM entity WHERE +project_id = ? ORDER BY file_path")
+_ALL_BY_PATH = both("SELECT id FROM entity WHERE +id IN ({numbers}) ORDER BY file_path")
 """Over the index on the path, where the other looks up each note and sorts."""
+_NEWEST = """
+    SELECT id FROM entity WHERE project_id = ? {}
+    ORDER BY mtime_ns DESC, file_path LIMIT ? OFFSET ?
+"""
+_FIRST_BY_PATH = both("SELECT id FROM entity WHERE id IN ({numbers}) ORDER BY file_path LIMIT ?")
+_NEWEST_OF_ALL = both(_NEWEST.format(""))
+_NEWEST_AMONG = both(_NEWEST.format("AND id IN ({numbers})"))
 
 
 class NoteSets(ProjectScoped):
@@ -69,39 +79,46 @@ class NoteSets(ProjectScoped):
         if len(exact):
             return exact
         stored = entity.c.file_path
-        endings = [func.substr(stored, -len(one) - 1) == f"/{one}" for one in paths]
-        within = func.substr(f"/{path}", -1 - func.length(stored)) == literal("/").concat(stored)
+        endings = [_ends_with(stored, f"/{one}") for one in paths]
+        within = _ends_with(literal(f"/{path}"), literal("/").concat(stored))
         return self._ids(_IDS.where(or_(*endings, within)).order_by(entity.c.id))
 
     def by_path(self, ids: Collection[int]) -> list[int]:
         """The same ids in the order of their notes' paths."""
         sql = _BY_PATH if len(ids) <= _FEW else _ALL_BY_PATH
-        rows = self._conn.exec_driver_sql(sql, (json.dumps(list(ids)),)).cursor.fetchall()
-        return [i for (i,) in rows]
+        return [i for (i,) in rows(self._conn, sql, as_list(list(ids)))]
 
     def first_by_path(self, ids: Ids, most: int) -> list[int]:
         """The first of these in the order of their notes' paths; of many only the beginning is read."""
         if len(ids) <= _FEW:
             return self.by_path(ids.tolist())[:most]
+        if is_postgresql(self._conn):  # which sends all rows of a statement at once
+            return [i for (i,) in rows(self._conn, _FIRST_BY_PATH, as_list(ids.tolist()), most)]
         wanted, found = set(ids.tolist()), list[int]()
-        result = self._conn.exec_driver_sql(_PATHS, (self._project_id,))
-        while len(found) < most and (rows := result.cursor.fetchmany(_MANY)):
-            found += [i for (i,) in rows if i in wanted]
+        result = self._conn.exec_driver_sql(_PATHS.sqlite, (self._project_id,))
+        while len(found) < most and (some := result.cursor.fetchmany(_MANY)):
+            found += [i for (i,) in some if i in wanted]
         result.close()
         return found[:most]
 
     def newest(self, ids: Ids | None, wanted: slice) -> list[int]:
         """That part of the notes (None: of all), the last modified first, then by path."""
-        statement = _IDS
-        if ids is not None:
-            among = func.json_each(json.dumps(ids.tolist())).table_valued("value").c.value
-            statement = statement.where(entity.c.id.in_(select(among)))
-        statement = statement.order_by(entity.c.mtime_ns.desc(), entity.c.file_path)
-        page = statement.slice(wanted.start, wanted.stop)
-        return list(self._conn.execute(page, {"project": self._project_id}).scalars())
+        page = wanted.stop - (wanted.start or 0), wanted.start or 0
+        if ids is None:
+            found = rows(self._conn, _NEWEST_OF_ALL, self._project_id, *page)
+        else:
+            among = as_list(ids.tolist())
+            found = rows(self._conn, _NEWEST_AMONG, self._project_id, among, *page)
+        return [i for (i,) in found]
 
     def _ids(self, statement: Select[Any]) -> Ids:
-        rows: Sequence[int] = list(
+        found: Sequence[int] = list(
             self._conn.execute(statement, {"project": self._project_id}).scalars()
         )
-        return np.array(rows, np.int64)
+        return np.array(found, np.int64)
+
+
+def _ends_with(text: ColumnElement[str], ending: str | ColumnElement[str]) -> ColumnElement[bool]:
+    """Whether a text ends so; not when it is shorter."""
+    start = func.length(text) - func.length(ending) + 1
+    return and_(start >= 1, func.substr(text, case((start >= 1, start), else_=1)) == ending)

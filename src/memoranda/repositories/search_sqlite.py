@@ -6,7 +6,6 @@ Source: spec 2.1.5, 5.2; architecture rows 6, 15, 21.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,7 @@ from memoranda.db import fts
 from memoranda.model.item_key import KINDS, item_key, key_range
 from memoranda.ports import IndexedNote, StoredItem
 from memoranda.repositories.driver import rows
-from memoranda.repositories.store import as_json
-from memoranda.repositories.stored_items import first_with_text, items_by_key
+from memoranda.repositories.stored_items import first_with_text, items_by_key, path_json
 from memoranda.repositories.vocabulary import similar_words
 from memoranda.text.analysis import ENGLISH, Languages, has_unspaced, index_terms
 
@@ -156,7 +154,7 @@ class SqliteFullTextIndex:
                 item.tags,
                 added,
                 item.headings,
-                _path_json(item.heading_path) if item.heading_path else "",
+                path_json(item.heading_path) if item.heading_path else "",
                 item.start_line,
                 item.end_line,
                 item.item_id or "",
@@ -192,9 +190,3 @@ def _first_varint(block: bytes) -> int:
         if byte < 0x80:
             break
     return value
-
-
-@lru_cache(maxsize=256)
-def _path_json(path: tuple[str, ...]) -> str:
-    """Items of one section follow each other."""
-    return as_json(path)

@@ -82,17 +82,22 @@ def plain(text: str) -> str:
     return _LIKE_SIGNS.sub(r"\\\g<0>", text)
 
 
-def like(value: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
+def like(value: ColumnElement[Any], wanted: str) -> ColumnElement[bool]:
     """A pattern of LIKE whose escape is the backslash."""
-    if len(pattern.encode()) > _LONGEST_PATTERN_BYTES:
+    if len(wanted.encode()) > _LONGEST_PATTERN_BYTES:
         return false()
-    return value.like(pattern, escape="\\")
+    return value.like(wanted, escape="\\")
 
 
 def is_like(value: ColumnElement[Any], name: str, *, before: str = "") -> ColumnElement[bool]:
-    """Whether a text begins with a name, or, when the name has `*` for anything, is all of it.
+    """Whether a text is as the `pattern` of a name. Both are folded."""
+    return like(value, pattern(name, before=before))
 
-    Both are folded; every sign but `*` is plain. `before`: a pattern of LIKE for what comes first.
+
+def pattern(name: str, *, before: str = "") -> str:
+    """The pattern of LIKE for what begins with a name, or, when the name has `*` for anything, is all of it.
+
+    Every sign but `*` is plain. `before`: a pattern of LIKE for what comes first.
     """
-    pattern = before + re.sub(r"\*+", "%", plain(name))
-    return like(value, pattern if "*" in name else f"{pattern}%")
+    found = before + re.sub(r"\*+", "%", plain(name))
+    return found if "*" in name else f"{found}%"

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final
 
 from sqlalchemy.engine import Connection
 
+from memoranda.db.dialects import Statement, both
 from memoranda.model.item_key import NOTE_BITS
 from memoranda.ports import StoredItem
 from memoranda.repositories.driver import rows
+from memoranda.repositories.store import as_json
 
 _COLUMNS: Final = (
     "search_index.rowid, content, heading_path, start_line, end_line, title, tags, headings"
 )
-_BY_KEY: Final = f"""
-    SELECT {_COLUMNS} FROM search_index
-    WHERE rowid IN (SELECT value FROM json_each(?)) ORDER BY rowid
-"""  # noqa: S608 - names of ours
-_OF_NOTES: Final = f"""
-    SELECT {_COLUMNS} FROM json_each(?) AS note CROSS JOIN search_index
-    ON search_index.rowid BETWEEN note.value << {NOTE_BITS} AND (note.value + 1 << {NOTE_BITS}) - 1
-"""  # noqa: S608 - names of ours
-_LEAD: Final = f"""
+_BY_KEY: Final = both(
+    f"SELECT {_COLUMNS} FROM search_index WHERE rowid IN ({{numbers}}) ORDER BY rowid"  # noqa: S608
+)
+_OF_NOTES: Final = both(f"""
+    SELECT {_COLUMNS} FROM ({{numbers}}) AS note JOIN search_index
+    ON search_index.rowid BETWEEN note.value << {NOTE_BITS} AND ((note.value + 1) << {NOTE_BITS}) - 1
+""")  # noqa: S608 - names of ours
+_LEAD: Final = both(f"""
     SELECT {_COLUMNS} FROM search_index
     WHERE rowid BETWEEN ? AND ? AND content <> '' ORDER BY rowid LIMIT 1
-"""  # noqa: S608 - names of ours
+""")  # noqa: S608 - names of ours
 
 
 def items_by_key(conn: Connection, keys: Sequence[int]) -> list[StoredItem]:
@@ -53,7 +55,13 @@ def as_list(numbers: Sequence[int]) -> str:
     return f"[{','.join(map(str, numbers))}]"
 
 
-def _read(conn: Connection, sql: str, *parameters: object) -> list[StoredItem]:
+@lru_cache(maxsize=256)
+def path_json(path: tuple[str, ...]) -> str:
+    """The headings above an item, as its row has them; items of one section follow each other."""
+    return as_json(path)
+
+
+def _read(conn: Connection, sql: Statement, *parameters: object) -> list[StoredItem]:
     return [_stored(row) for row in rows(conn, sql, *parameters)]
 
 

@@ -12,17 +12,19 @@ from typing import Final
 
 from sqlalchemy.engine import Connection
 
+from memoranda.db.dialects import both
 from memoranda.ports import PendingNote
+from memoranda.repositories.driver import rows
 from memoranda.repositories.store import ProjectScoped, in_chunks
 from memoranda.repositories.stored_items import as_list, items_of_notes
 from memoranda.repositories.vector_rows import replace_rows
 from memoranda.repositories.vector_versions import set_fresh, versions
 from memoranda.text.chunks import chunks_of
 
-_SPACES: Final = """
+_SPACES: Final = both("""
     SELECT entity_id, space FROM search_vector_notes
-    WHERE entity_id IN (SELECT value FROM json_each(?)) AND project_id = ?
-"""
+    WHERE entity_id IN ({numbers}) AND project_id = ?
+""")
 
 
 class VectorRenewal(ProjectScoped):
@@ -32,9 +34,7 @@ class VectorRenewal(ProjectScoped):
         """Let notes that had vectors have those of their present text; not one with a text that has none."""
         for ids in in_chunks(sorted(entity_ids)):
             spaces: dict[str, list[int]] = defaultdict(list)
-            for entity_id, space in self._conn.exec_driver_sql(
-                _SPACES, (as_list(ids), self._project_id)
-            ):
+            for entity_id, space in rows(self._conn, _SPACES, as_list(ids), self._project_id):
                 spaces[space].append(entity_id)
             for space, notes in spaces.items():
                 _renew(self._conn, self._project_id, space, notes)

@@ -9,63 +9,82 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqlalchemy.engine import Connection
 
+from memoranda.db.dialects import Statement, both, is_postgresql
 from memoranda.model.embedding import Chunk
 from memoranda.model.item_key import key_parts
 from memoranda.ports import PendingNote
+from memoranda.repositories.driver import rows, run_many
 from memoranda.repositories.store import in_chunks
 from memoranda.repositories.stored_items import as_list
+from memoranda.repositories.vector_near import note_added
+from memoranda.repositories.vector_words import vector_statement
 
 if TYPE_CHECKING:
     from memoranda.ports import Vectors
 
 _TEXTS: Final = 500
-_WANTED: Final = "WITH wanted (key) AS (VALUES {})"
 _OF_TEXT: Final = """
     FROM search_vector_chunks AS c JOIN search_vector_embeddings AS v ON v.chunk_id = c.id
-    WHERE c.project_id = ? AND c.content_key = wanted.key AND v.model = ?
-    AND length(v.embedding) = 4 * v.dimensions AND typeof(v.embedding) = 'blob'
+    WHERE c.project_id = ? AND c.content_key = wanted.key AND v.model = ? AND {sound}
 """
-_KNOWN: Final = f"""
-    {_WANTED} SELECT key FROM wanted WHERE EXISTS (SELECT 1 {_OF_TEXT})
-"""  # noqa: S608 - texts of ours
-_STORED: Final = f"""
-    {_WANTED} SELECT key, (SELECT v.embedding {_OF_TEXT} LIMIT 1) FROM wanted
-"""  # noqa: S608 - texts of ours
-_ROWS: Final = """
+_KNOWN: Final = vector_statement(f"""
+    {{wanted}} SELECT key FROM wanted WHERE EXISTS (SELECT 1 {_OF_TEXT})
+""")  # noqa: S608 - texts of ours
+_STORED: Final = vector_statement(f"""
+    {{wanted}} SELECT key, (SELECT v.embedding {_OF_TEXT} LIMIT 1) FROM wanted
+""")  # noqa: S608 - texts of ours
+_ROWS: Final = both("""
     SELECT c.id, c.entity_id, c.item_key, c.part, c.chunk_index, c.content_key,
         EXISTS (SELECT 1 FROM search_vector_embeddings WHERE chunk_id = c.id AND model = ?)
-    FROM search_vector_chunks AS c
-    WHERE c.entity_id IN (SELECT value FROM json_each(?)) ORDER BY c.id
-"""
-_DELETE: Final = "DELETE FROM search_vector_chunks WHERE id = ?"
-_MOVE: Final = """
+    FROM search_vector_chunks AS c WHERE c.entity_id IN ({numbers}) ORDER BY c.id
+""")
+_DELETE: Final = both("DELETE FROM search_vector_chunks WHERE id = ?")
+_MOVE: Final = both("""
     UPDATE search_vector_chunks
     SET item_key = ?, part = ?, chunk_index = ?, updated_at = CURRENT_TIMESTAMP WHERE id = ?
-"""
-_LAST_CHUNK: Final = "SELECT coalesce(max(id), 0) FROM search_vector_chunks"
-_ADD_CHUNK: Final = """
+""")
+_FREE_CHUNKS: Final = Statement(
+    """
+        WITH RECURSIVE free (id) AS (
+            SELECT coalesce(max(id), 0) + 1 FROM search_vector_chunks
+            UNION ALL SELECT id + 1 FROM free
+        )
+        SELECT id FROM free LIMIT ?
+    """,
+    "SELECT nextval('search_vector_chunks_id_seq') FROM generate_series(1, $1)",
+)
+_ADD_CHUNK: Final = both("""
     INSERT INTO search_vector_chunks (
         id, entity_id, chunk_text, chunk_index, project_id, created_at, updated_at,
         item_key, part, content_key
     ) VALUES (?, ?, ?, ?, ?, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP, ?, ?, ?)
-"""
-_ADD_VECTOR: Final = """
-    INSERT INTO search_vector_embeddings (chunk_id, embedding, dimensions, model, created_at)
-    VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP)
-"""
+""")
+_ADD_VECTOR: Final = Statement(
+    """
+        INSERT INTO search_vector_embeddings (chunk_id, embedding, dimensions, model, created_at)
+        VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP)
+    """,
+    """
+        INSERT INTO search_vector_embeddings (
+            chunk_id, embedding, dimensions, model, project_id, created_at
+        ) VALUES (
+            $1, $2, $3, $4, (SELECT project_id FROM search_vector_chunks WHERE id = $1),
+            CURRENT_TIMESTAMP
+        )
+    """,
+)
 
 
 def known_texts(
     conn: Connection, project_id: int, space: str, content_keys: Iterable[bytes]
 ) -> frozenset[bytes]:
     """Which texts have a vector in the space."""
-    rows = _of_texts(conn, _KNOWN, project_id, space, content_keys)
-    return frozenset(key for (key,) in rows)
+    found = _of_texts(conn, _KNOWN, project_id, space, content_keys)
+    return frozenset(key for (key,) in found)
 
 
 def replace_rows(
@@ -81,8 +100,8 @@ def replace_rows(
     """
     wanted = {chunk.content_key for note in notes for chunk in note.chunks}
     blobs = {key: _blob(vectors[key]) for key in wanted & vectors.keys()}
-    rows = _of_texts(conn, _STORED, project_id, space, wanted - blobs.keys())
-    blobs |= {key: blob for key, blob in rows if blob is not None}
+    stored = _of_texts(conn, _STORED, project_id, space, wanted - blobs.keys())
+    blobs |= {key: blob for key, blob in stored if blob is not None}
     done = [note for note in notes if all(chunk.content_key in blobs for chunk in note.chunks)]
     _write(conn, project_id, space, blobs, _changes(done, _stored_rows(conn, space, done)))
     return {note.entity_id for note in done}
@@ -115,7 +134,7 @@ def _stored_rows(
 ) -> Mapping[int, Sequence[_Row]]:
     found: dict[int, list[_Row]] = defaultdict(list)
     ids = as_list([note.entity_id for note in notes])
-    for row in conn.exec_driver_sql(_ROWS, (space, ids)).cursor.fetchall():
+    for row in rows(conn, _ROWS, space, ids):
         found[row[1]].append(_Row(*row))
     return found
 
@@ -128,48 +147,53 @@ def _changes(notes: Sequence[PendingNote], stored: Mapping[int, Sequence[_Row]])
         for row in reversed(stored.get(note.entity_id, ())):
             spare[row.content_key, key_parts(row.item_key).kind].append(row)
         for place, chunk in enumerate(note.chunks):
-            rows = spare.get((chunk.content_key, key_parts(chunk.item_key).kind))
-            if not rows:
+            same = spare.get((chunk.content_key, key_parts(chunk.item_key).kind))
+            if not same:
                 changes.new.append((note.entity_id, place, chunk))
                 continue
-            row = rows.pop()
+            row = same.pop()
             if (row.item_key, row.part, row.place) != (chunk.item_key, chunk.part, place):
                 changes.moved.append((chunk.item_key, chunk.part, place, row.chunk_id))
             if not row.has_vector:
                 changes.without_vector.append((row.chunk_id, row.content_key))
-        changes.gone.extend((row.chunk_id,) for rows in spare.values() for row in rows)
+        changes.gone.extend((row.chunk_id,) for same in spare.values() for row in same)
     return changes
 
 
 def _write(
     conn: Connection, project_id: int, space: str, blobs: Mapping[bytes, bytes], changes: _Changes
 ) -> None:
-    free = count(int(conn.exec_driver_sql(_LAST_CHUNK).scalar_one()) + 1)
+    free = rows(conn, _FREE_CHUNKS, len(changes.new)) if changes.new else []
     chunks: list[tuple[object, ...]] = []
     texts = list(changes.without_vector)
-    for chunk_id, (entity_id, place, chunk) in zip(free, changes.new, strict=False):
+    for (chunk_id,), (entity_id, place, chunk) in zip(free, changes.new, strict=True):
         key = chunk.content_key
         texts.append((chunk_id, key))
         chunks.append(
             (chunk_id, entity_id, chunk.text, place, project_id, chunk.item_key, chunk.part, key)
         )
     vectors = [(chunk, blob := blobs[key], len(blob) // 4, space) for chunk, key in texts]
-    for sql, rows in (
-        (_DELETE, changes.gone),
-        (_MOVE, changes.moved),
-        (_ADD_CHUNK, chunks),
-        (_ADD_VECTOR, vectors),
-    ):
-        if rows:
-            conn.exec_driver_sql(sql, rows)
+    run_many(conn, _DELETE, changes.gone)
+    run_many(conn, _MOVE, changes.moved)
+    run_many(conn, _ADD_CHUNK, chunks)
+    run_many(conn, _ADD_VECTOR, vectors)
+    if vectors and is_postgresql(conn):
+        note_added(conn, project_id, space, [(chunk, blob) for chunk, blob, _, _ in vectors])
 
 
 def _of_texts(
-    conn: Connection, sql: str, project_id: int, space: str, content_keys: Iterable[bytes]
+    conn: Connection,
+    sql: Statement,
+    project_id: int,
+    space: str,
+    content_keys: Iterable[bytes],
 ) -> Iterator[Any]:
     for keys in in_chunks(content_keys, _TEXTS):
-        statement = sql.format(",".join(["(?)"] * len(keys)))
-        yield from conn.exec_driver_sql(statement, (*keys, project_id, space)).cursor.fetchall()
+        if is_postgresql(conn):
+            yield from rows(conn, sql.postgresql, keys, project_id, space)
+        else:
+            text = sql.sqlite.format(",".join(["(?)"] * len(keys)))
+            yield from rows(conn, text, *keys, project_id, space)
 
 
 def _blob(vector: Vectors) -> bytes:

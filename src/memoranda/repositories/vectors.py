@@ -1,4 +1,4 @@
-"""Vectors on SQLite: chunks and their vectors in tables, compared in NumPy from a cache of bits.
+"""Vectors as BLOBs, on SQLite and PostgreSQL: rows of chunks and vectors, compared in NumPy from a cache of bits.
 
 The write path of notes does nothing here. A note whose vectors are not of its present text is pending, and
 is not found until it is replaced (`vector_versions`).
@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy.engine import Connection
 
 from memoranda.db import fts
+from memoranda.db.dialects import Statement, both, is_postgresql
 from memoranda.model.embedding import Chunk, EmbeddingProgress
 from memoranda.model.item_key import NOTE_BITS
 from memoranda.ports import NearItems, PendingNote, StoredChunk
-from memoranda.repositories.driver import rows
+from memoranda.repositories.driver import rows, run
 from memoranda.repositories.stored_items import as_list, items_of_notes
 from memoranda.repositories.vector_caching import CacheKeeper, item_keys, vectors_alone
+from memoranda.repositories.vector_near import retire_near
 from memoranda.repositories.vector_rows import known_texts, replace_rows
 from memoranda.repositories.vector_versions import (
     counts,
@@ -33,6 +35,7 @@ from memoranda.repositories.vector_versions import (
     set_fresh,
     versions,
 )
+from memoranda.repositories.vector_words import vector_statement
 from memoranda.text.chunks import chunks_of
 
 if TYPE_CHECKING:
@@ -46,40 +49,59 @@ _FEW: Final = 1000
 _MANY_STALE: Final = 0.5
 """Of the first candidates' notes: then all fresh notes are asked for, and the candidates chosen anew."""
 
-_OF_ITEMS: Final = f"""
-    SELECT c.item_key, v.embedding FROM json_each(?) AS wanted
-    CROSS JOIN search_vector_chunks AS c
+_ANOTHER_PROJECT: Final = both(fts.ANOTHER_PROJECT)
+_OF_ITEMS: Final = vector_statement(f"""
+    SELECT c.item_key, v.embedding FROM ({{numbers}}) AS wanted
+    {{then}} search_vector_chunks AS c
         ON c.entity_id = wanted.value >> {NOTE_BITS} AND c.item_key = wanted.value
-    CROSS JOIN search_vector_embeddings AS v ON v.chunk_id = c.id
-    WHERE v.model = ? AND v.dimensions = ? AND length(v.embedding) = 4 * v.dimensions
-    AND typeof(v.embedding) = 'blob'
-"""  # noqa: S608 - a number of ours
-_AT: Final = """
-    SELECT c.item_key, c.part, c.chunk_text, c.content_key, v.embedding
-    FROM json_each(?) AS wanted
-    CROSS JOIN search_vector_chunks AS c ON c.entity_id = json_extract(wanted.value, '$[0]')
-        AND c.chunk_index = json_extract(wanted.value, '$[1]')
-    CROSS JOIN search_vector_embeddings AS v ON v.chunk_id = c.id AND v.model = ?
-        AND length(v.embedding) = 4 * v.dimensions AND typeof(v.embedding) = 'blob'
+    {{then}} search_vector_embeddings AS v ON v.chunk_id = c.id
+    WHERE v.model = ? AND v.dimensions = ? AND {{sound}}
+""")  # noqa: S608 - a number of ours
+_AT_OF: Final = """
+    SELECT c.item_key, c.part, c.chunk_text, c.content_key, v.embedding FROM {pairs}
+    {{then}} search_vector_chunks AS c ON c.entity_id = {note} AND c.chunk_index = {place}
+    {{then}} search_vector_embeddings AS v ON v.chunk_id = c.id AND v.model = ? AND {{sound}}
     ORDER BY wanted.key
 """
-_IN_OTHERS: Final = "SELECT 1 FROM search_vector_notes WHERE project_id = ? AND space <> ? LIMIT 1"
-_RETIRE_NOTES: Final = "DELETE FROM search_vector_notes WHERE project_id = ? AND space <> ?"
-_RETIRE_VECTORS: Final = """
+_AT: Final = Statement(
+    vector_statement(
+        _AT_OF.format(
+            pairs="json_each(?) AS wanted",
+            note="json_extract(wanted.value, '$[0]')",
+            place="json_extract(wanted.value, '$[1]')",
+        )
+    ).sqlite,
+    vector_statement(
+        _AT_OF.format(
+            pairs="json_array_elements(CAST(? AS json)) WITH ORDINALITY AS wanted (value, key)",
+            note="CAST(wanted.value ->> 0 AS integer)",
+            place="CAST(wanted.value ->> 1 AS integer)",
+        )
+    ).postgresql,
+)
+_IN_OTHERS: Final = Statement(
+    "SELECT 1 FROM search_vector_notes WHERE project_id = ? AND space <> ? LIMIT 1",
+    """
+        SELECT 1 WHERE $2 > (SELECT min(space) FROM search_vector_notes WHERE project_id = $1)
+        OR $2 < (SELECT max(space) FROM search_vector_notes WHERE project_id = $1)
+    """,
+)
+_RETIRE_NOTES: Final = both("DELETE FROM search_vector_notes WHERE project_id = ? AND space <> ?")
+_RETIRE_VECTORS: Final = vector_statement("""
     DELETE FROM search_vector_embeddings WHERE id IN (
         SELECT v.id FROM search_vector_embeddings AS v
-        CROSS JOIN search_vector_chunks AS c ON c.id = v.chunk_id AND c.project_id = ?
+        {then} search_vector_chunks AS c ON c.id = v.chunk_id AND {mine}
         WHERE v.model <> ? LIMIT ?
     )
-"""
-_RETIRE_CHUNKS: Final = """
+""")
+_RETIRE_CHUNKS: Final = both("""
     DELETE FROM search_vector_chunks WHERE project_id = ?
     AND NOT EXISTS (SELECT 1 FROM search_vector_embeddings WHERE chunk_id = search_vector_chunks.id)
-"""
+""")
 
 
-class SqliteVectorIndex:
-    """`ports.VectorIndex` over the tables of SQLite. One for all threads of a process."""
+class BlobVectorIndex:
+    """`ports.VectorIndex` over the tables alone. One for all threads of a process."""
 
     def __init__(self, project_id: int) -> None:
         self._project_id = project_id
@@ -131,15 +153,17 @@ class SqliteVectorIndex:
     def other_spaces(self, conn: Connection, space: str) -> bool:
         """Whether notes have vectors in another space."""
         asked = (self._project_id, space)
-        return conn.exec_driver_sql(_IN_OTHERS, asked).first() is not None
+        return bool(rows(conn, _IN_OTHERS, *asked))
 
     def retire_others(self, conn: Connection, space: str, most: int) -> int:
         """Remove vectors of other spaces; with the last of them, chunks that have no vector then."""
         of_others = (self._project_id, space)
-        conn.exec_driver_sql(_RETIRE_NOTES, of_others)
-        removed = int(conn.exec_driver_sql(_RETIRE_VECTORS, (*of_others, most)).rowcount)
+        run(conn, _RETIRE_NOTES, *of_others)
+        removed = run(conn, _RETIRE_VECTORS, *of_others, most)
         if removed < most:
-            conn.exec_driver_sql(_RETIRE_CHUNKS, (self._project_id,))
+            run(conn, _RETIRE_CHUNKS, self._project_id)
+            if is_postgresql(conn):
+                retire_near(conn, self._project_id, space)
         return removed
 
     def nearest(
@@ -176,7 +200,7 @@ class SqliteVectorIndex:
             of = np.unique(notes)
             fresh = self._fresh_among(conn, space, of)
             if len(fresh) < _MANY_STALE * len(of):
-                self._caches.sweep(conn, ids[~np.isin(notes, fresh)])
+                self._caches.sweep(conn, space, ids[~np.isin(notes, fresh)])
                 if len(block) < len(places):
                     everywhere = self._fresh(conn, space)
                     return self.nearest(
@@ -186,7 +210,7 @@ class SqliteVectorIndex:
             ids = ids[np.isin(notes, fresh)]
             found, of, vectors = vectors_alone(conn, space, len(query), ids)
             if len(found) < len(ids):
-                self._caches.forget(conn, np.setdiff1d(ids, found))
+                self._caches.forget(conn, space, np.setdiff1d(ids, found))
             chunks = np.concatenate([chunks, of])
             values = np.concatenate([values, similarities_of(vectors, query)])
             if len(chunks) >= wanted:
@@ -271,7 +295,7 @@ class SqliteVectorIndex:
         import numpy as np
 
         found = counts(conn, self._project_id, space)
-        if found.fresh == found.notes and not rows(conn, fts.ANOTHER_PROJECT, self._project_id):
+        if found.fresh == found.notes and not rows(conn, _ANOTHER_PROJECT, self._project_id):
             return notes
         among = fresh_among(conn, self._project_id, space, notes.tolist())
         return np.array(among, np.int64)

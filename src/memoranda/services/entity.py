@@ -26,6 +26,7 @@ from memoranda.repositories.refs import NoteRefRepository
 from memoranda.repositories.relation import RelationRepository
 from memoranda.repositories.store import Store, Tx, as_json
 from memoranda.services.external_ids import external_ids
+from memoranda.services.filter_rows import write_filters
 from memoranda.services.items import indexed_note
 from memoranda.services.link_resolver import resolve_links
 from memoranda.services.linking import Name, link_keys, names_of
@@ -98,6 +99,12 @@ def apply(
     _make_room(entities, entries, gone, permalinks, others)
     _write_entities(tx, entities, entries, permalinks)
     entities.set_permalinks({one.entity_id: permalinks[one.path] for one in others})
+    write_filters(
+        tx,
+        ((entry.entity_id, entry.note.parsed) for entry in entries),
+        permalinks,
+        {one.entity_id: permalinks[one.path] for one in others},
+    )
     touched = _write_names(tx, entries, gone, permalinks, others)
     items = write_observations(
         tx,
@@ -177,7 +184,8 @@ def _identify(
             gone.add(mine.entity_id)
         kept.append((note, there or mine))
     gone -= {old.entity_id for _, old in kept if old is not None}
-    next_id = entities.allocate_ids("entity") if any(old is None for _, old in kept) else 0
+    new = sum(old is None for _, old in kept)
+    next_id = entities.allocate_ids("entity", new) if new else 0
     entries: list[_Entry] = []
     for note, row in kept:
         if row is None:

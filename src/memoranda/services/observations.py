@@ -62,8 +62,9 @@ def write_observations(
     kept: list[dict[str, object]] = []
     ids: dict[int, list[int]] = {}
     total = sum(len(parsed.observations) for _, parsed, _ in notes)
-    next_id = EntityRepository(tx).allocate_ids("observation") if total else 0
-    external = iter(external_ids(tx.now, total - len(kept_ids)))
+    new = total - len(kept_ids)
+    next_id = EntityRepository(tx).allocate_ids("observation", new) if new else 0
+    external = iter(external_ids(tx.now, new))
     for entity_id, parsed, _ in notes:
         unique = observation_permalinks(permalinks[parsed.path], parsed.observations)
         ids[entity_id] = []

@@ -13,22 +13,21 @@ import contextlib
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 from loguru import logger
 
-from memoranda.errors import DatabaseLost, MemorandaError, NotReady
+from memoranda.errors import DatabaseAway, DatabaseBusy, DatabaseLost, MemorandaError, NotReady
 from memoranda.model.embedding import EmbeddingProgress
 from memoranda.model.live import LeaderState, WatchPlan
 from memoranda.model.sync import FailureKind, Progress, SyncPhase, SyncReport, SyncState
 from memoranda.ports import Clock, ProgressSink
+from memoranda.services.root_identity import RootCheck
 from memoranda.sync.embed_backfill import EmbedBackfill
 from memoranda.sync.integrity import IntegrityCheck
 from memoranda.sync.leader import Leader, LeadershipLost
-from memoranda.sync.lease import Lease
+from memoranda.sync.lease import ProjectLease
+from memoranda.sync.repair import Repair
 from memoranda.sync.sync_service import INDEX_VERSION, SyncService
-
-T = TypeVar("T")
 
 TRUSTED_S = 5.0
 RETRY_S = 1.0
@@ -58,6 +57,7 @@ class SyncCoordinator:
         mend: puts back what dead processes left half done, before any sync looks at the folder; run in a
             thread, returns how many calls that were.
         backfill: makes the vectors of the notes, in the process that leads; None: there are none.
+        root: whether the folder here is the index's; None: it is nobody else's.
 
     Attributes:
         reported: told what each sync of this process did, in the event loop; may be set by the owner.
@@ -70,11 +70,12 @@ class SyncCoordinator:
         integrity: IntegrityCheck,
         clock: Clock,
         *,
-        lease: Lease | None = None,
+        lease: ProjectLease | None = None,
         plan: WatchPlan | None = None,
         tidy: Callable[[], None] = lambda: None,
         mend: Callable[[], int] = lambda: 0,
         backfill: EmbedBackfill | None = None,
+        root: RootCheck | None = None,
     ) -> None:
         self._name = name
         self._sync = sync
@@ -82,10 +83,9 @@ class SyncCoordinator:
         self._clock = clock
         self._lease = lease
         self._plan = plan or WatchPlan()
-        self._tidy = tidy
-        self._mend = mend
-        self._mending: asyncio.Task[int] | None = None
+        self._repair = Repair(name, tidy, mend)
         self._backfill = backfill
+        self._root = root
         self._is_long_lived = False
         self._state = SyncState()
         self._running: asyncio.Task[SyncReport] | None = None
@@ -93,6 +93,7 @@ class SyncCoordinator:
         self._leader: Leader | None = None
         self._trusted_until: float | None = None
         self._stopped = False
+        self._is_away = False
         self.reported: Callable[[SyncReport], None] = lambda _: None
 
     @property
@@ -138,8 +139,7 @@ class SyncCoordinator:
         self._is_long_lived = True
         if self._stopped:
             return
-        if self._mending is None:
-            self._mending = asyncio.create_task(self._mended(), name=f"mend {self._name}")
+        self._repair.begin()
         if self._lease is not None:
             if self._live is None:
                 with contextlib.suppress(OSError, MemorandaError):  # said when it is tried again
@@ -156,8 +156,9 @@ class SyncCoordinator:
         which goes on; a sync that fails is in the state, not raised: the index still answers. What was cut
         off in its middle before this process began is put back first, which may take longer.
         """
-        if self._mending is not None and not self._mending.done():
-            await asyncio.wait({self._mending}, timeout=MENDING_S)
+        await self._repair.begun_right(MENDING_S)
+        if self._lease is not None and self._live is not None:
+            await self._lease.answered(patience_s)
         is_first = self._is_leading and self._state.phase in _UNDER_WAY
         if is_first or self._followed() is not None:
             await self._listen(patience_s)
@@ -176,7 +177,7 @@ class SyncCoordinator:
 
         A sync of the coordinator does so by itself. What goes wrong is logged.
         """
-        return await self._mended()
+        return await self._repair.mended()
 
     async def sync_now(self, *, progress: ProgressSink | None = None) -> SyncReport:
         """A full sync that the caller waits for; joins one that runs already.
@@ -195,7 +196,7 @@ class SyncCoordinator:
     async def stop(self) -> None:
         """End the running sync between two of its steps; none begins after that. Idempotent."""
         self._stopped = True
-        for task in (self._live, self._running, self._mending):
+        for task in (self._live, self._running, self._repair.task):
             if task is not None:
                 task.cancel()
                 await asyncio.wait({task})
@@ -206,13 +207,15 @@ class SyncCoordinator:
         """Lead whenever nobody else does, until cancelled."""
         assert self._lease is not None  # noqa: S101  (only then it is called)
         may_lead, trouble = True, ""
-        if not self._is_leading:
-            await self._tidy_up()
+        if not await self._lease.answered(FOLLOW_S):
+            await self._repair.tidied_up()
         while may_lead:
             pause_s = FOLLOW_S
             try:
-                if self._lease.acquire():
+                if self._lease.acquire() or await self._lease.answered(FOLLOW_S):
                     may_lead = await self._lead(self._lease)
+            except (DatabaseAway, DatabaseBusy) as error:  # syncs and locks say so
+                logger.debug("Project {} cannot be led now: {}", self._name, error)
             except (OSError, MemorandaError) as error:
                 if trouble != str(error):
                     logger.error("Project {} cannot be led: {}", self._name, error)
@@ -222,10 +225,25 @@ class SyncCoordinator:
                 pause_s = SPARING_S
             await asyncio.sleep(pause_s)
 
-    async def _lead(self, lease: Lease) -> bool:
+    async def _lead(self, lease: ProjectLease) -> bool:
         """Lead until that is over; returns whether to try again."""
-        logger.info("Project {}: this process watches and syncs it", self._name)
-        self._leader = Leader(
+        lost = False
+        try:
+            await self.require_root()
+            logger.info("Project {}: this process watches and syncs it", self._name)
+            self._leader = self._leader_with(lease)
+            await self._leader.run()
+        except* LeadershipLost as group:
+            reason = group.exceptions[0]
+            logger.info("Project {}: this process leads it no more: {}", self._name, reason)
+            lost = True
+        finally:
+            self._leader = None
+            lease.release()
+        return not (lost and self._sync.is_outdated)
+
+    def _leader_with(self, lease: ProjectLease) -> Leader:
+        return Leader(
             self._name,
             self._sync.root,
             self._plan,
@@ -240,54 +258,27 @@ class SyncCoordinator:
             backfill=self._backfill,
             quiet=self._quiet,
         )
-        lost = False
-        try:
-            await self._leader.run()
-        except* LeadershipLost as group:
-            logger.warning("Project {} is led by another: {}", self._name, group.exceptions[0])
-            lost = True
-        finally:
-            self._leader = None
-            lease.release()
-        return not (lost and self._sync.is_outdated)
+
+    async def require_root(self, *, is_adopted: bool = False) -> None:
+        """Before anything of another folder gets into the index, or out of it."""
+        if self._root is not None:
+            await asyncio.to_thread(self._root.adopt if is_adopted else self._root.check)
 
     async def _quiet(self) -> None:
         """Until no full sync runs."""
         while self._running is not None:
             await asyncio.wait({self._running})
 
-    async def _begun_right(self) -> None:
-        """Until what was found at the start is put back; two at once would be in each other's way."""
-        if self._mending is not None:
-            await asyncio.wait({self._mending})
-
-    async def _tidy_up(self) -> None:
-        await self._begun_right()
-        await self._careful(self._tidy)
-
-    async def _mended(self) -> int:
-        return await self._careful(self._mend) or 0
-
-    async def _careful(self, work: Callable[[], T]) -> T | None:
-        """Do it in a thread; what is wrong with the history must not keep notes out of the index."""
-        try:
-            return await asyncio.to_thread(work)
-        except MemorandaError as error:
-            logger.warning("Project {}: {}", self._name, error.message)
-        except Exception:  # noqa: BLE001 - the same: it is logged
-            logger.exception("Project {}: tidying up failed", self._name)
-        return None
-
     async def _sync_all(self) -> SyncReport:
-        await self._tidy_up()
+        await self._repair.tidied_up()
         await self._quiet()  # what runs may have looked before the folder was watched
         return await asyncio.shield(self._begin(None))
 
     async def _sync_some(self, paths: Collection[str]) -> SyncReport | None:
         if self._running is not None:  # it may have looked there before the change
             await asyncio.wait({self._running})
-        await self._begun_right()
-        await self._mended()  # who changed these files may have died in the middle of it
+        await self._repair.begun_right()
+        await self._repair.mended()  # who changed these files may have died in the middle of it
         report = await self._sync.sync_paths(paths)
         if report is not None:
             self._state = replace(self._state, last_scan=self._clock.now())
@@ -333,8 +324,9 @@ class SyncCoordinator:
             self._state = replace(self._state, phase=SyncPhase.INDEXING)
 
         async def work() -> SyncReport:
-            await self._begun_right()
-            await self._mended()
+            await self.require_root(is_adopted=everything)
+            await self._repair.begun_right()
+            await self._repair.mended()
             sync = self._sync.reindex if everything else self._sync.full_sync
             return await sync(progress=show)
 
@@ -356,6 +348,7 @@ class SyncCoordinator:
         match task.exception():
             case None:
                 report = task.result()
+                self._is_away = False
                 faults = any(one.kind is FailureKind.FAULT for one in report.failures)
                 self._check(is_suspected=faults)
                 self._state = SyncState(
@@ -378,10 +371,13 @@ class SyncCoordinator:
                     )
                 self._say(report)
             case MemorandaError() as error:
-                if self._state.last_error != error.message:
+                is_known = isinstance(error, DatabaseAway) and self._is_away
+                if self._state.last_error != error.message and not is_known:
                     # An index that is lost is opened anew by itself.
-                    level = "WARNING" if isinstance(error, DatabaseLost) else "ERROR"
+                    is_passing = isinstance(error, DatabaseLost | DatabaseAway)
+                    level = "WARNING" if is_passing else "ERROR"
                     logger.log(level, "Project {} cannot be synced: {}", self._name, error.message)
+                self._is_away = isinstance(error, DatabaseAway)
                 self._fail(error.message)
             case error:
                 logger.opt(exception=error).error("Project {}: the sync failed", self._name)

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 
 from loguru import logger
 
-from memoranda.errors import EmbeddingProblem, MemorandaError
+from memoranda.errors import DatabaseAway, EmbeddingProblem, MemorandaError
 from memoranda.model.embedding import EmbeddingProgress
 from memoranda.ports import Clock, EmbeddingProvider, ProgressSink, VectorIndex
 from memoranda.repositories.changes import Mark, change_mark
@@ -27,6 +27,9 @@ from memoranda.sync.refusals import pause_s
 
 LOOK_S = 2.0
 """Between two looks whether somebody changed the index."""
+
+AWAY_S = 5.0
+"""Between two tries while the database is away, of which others tell."""
 
 SURE_S = 60.0
 """What is pending is asked for anyway after so long."""
@@ -179,11 +182,13 @@ class EmbedBackfill:
         else:
             logger.opt(exception=error).error("Project {}: embedding failed", self._name)
             message = f"{type(error).__name__} while embedding; the log has the details"
-        if message != self._error:
-            self._error = message
+        is_away = isinstance(error, DatabaseAway)
+        is_said = is_away or message == self._error
+        self._error = message
+        if not is_said:
             logger.warning("Project {}: notes are not embedded: {}", self._name, message)
         if isinstance(error, EmbeddingProblem) and error.is_lasting:
             self._given_up, self._failures = provider, 0
             return LOOK_S
         self._failures += 1
-        return pause_s(self._failures)
+        return min(pause_s(self._failures), AWAY_S if is_away else math.inf)

@@ -23,7 +23,7 @@ from memoranda.model.live import WatchMode, WatchPlan
 from memoranda.model.sync import FailureKind, SyncPhase, SyncReport, SyncState
 from memoranda.ports import Clock
 from memoranda.sync.embed_backfill import EmbedBackfill
-from memoranda.sync.lease import Lease
+from memoranda.sync.lease import ProjectLease
 from memoranda.sync.pending import PendingPaths
 from memoranda.sync.watch_service import WatchService
 
@@ -53,7 +53,7 @@ Stamp = tuple[int, int] | None
 
 
 class LeadershipLost(Exception):
-    """The loop ends: the lock was taken away, or a newer version keeps the index."""
+    """The loop ends: the lock is gone, or a newer version keeps the index."""
 
 
 class Leader:
@@ -79,7 +79,7 @@ class Leader:
         name: str,
         root: Path,
         plan: WatchPlan,
-        lease: Lease,
+        lease: ProjectLease,
         clock: Clock,
         *,
         skips: Collection[str],
@@ -148,7 +148,7 @@ class Leader:
         spoken, trouble = -HEARTBEAT_S, ""
         while True:
             if self._lease.is_lost():
-                raise LeadershipLost("the lock file was taken away")
+                raise LeadershipLost("its lock is gone")
             now, state = self._clock.monotonic(), self._told_state()
             told = state.phase, state.progress, state.last_scan, state.last_error, state.held
             backfill = self._backfill

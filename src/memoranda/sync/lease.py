@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from memoranda.files.locks import give_back, take
 from memoranda.model.live import EventKind, FileEvent, LeaderState, WatchMode, WatchState
@@ -27,7 +27,7 @@ ALIVE_S = 20.0
 """A heartbeat that is older is no sign of life."""
 
 _EVENTS_TOLD = 20
-_NOT_UNDERSTOOD = (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError)
+NOT_UNDERSTOOD = (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,72 @@ class Itself:
     index_version: int
     since: datetime
     serves: str
+    host: str = ""
+
+
+class ProjectLease(Protocol):
+    """The leadership of one project, as this process sees it. For the event loop, which it never blocks.
+
+    Production: `Lease`, among the processes of one configuration folder, and `shared_lease.SharedLease`, among
+    those of one database.
+
+    Attributes:
+        serves: which folder and which database, so that nobody follows who leads another one.
+    """
+
+    serves: str
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process leads."""
+        ...
+
+    def acquire(self) -> bool:
+        """Lead, if nobody does; does not wait. True also when this process leads already.
+
+        Raises:
+            OSError, MemorandaError: nobody can lead.
+        """
+        ...
+
+    async def answered(self, timeout_s: float, /) -> bool:
+        """Wait at most so long until it is known whether `acquire` got it; whether this process leads."""
+        ...
+
+    def is_lost(self) -> bool:
+        """Whether a leader has lost the leadership: another process may have it."""
+        ...
+
+    def say(
+        self,
+        sync: SyncState,
+        watch: WatchState,
+        embedding_error: str = "",
+        embedding_space: str = "",
+        /,
+    ) -> None:
+        """Tell the others how things stand, and that this process lives; for the leader alone.
+
+        Raises:
+            OSError: it cannot be told.
+        """
+        ...
+
+    def hush(self) -> None:
+        """Take back what was said last, which is not true any more."""
+        ...
+
+    def release(self) -> None:
+        """Lead no more; idempotent."""
+        ...
+
+    def leader(self) -> LeaderState | None:
+        """Who leads, as it said last; None when nobody does, or nobody understands what it says."""
+        ...
 
 
 class Lease:
-    """The leadership of one project, as this process sees it. Not thread-safe: for the event loop.
+    """The leadership of one project among the processes that share a configuration folder.
 
     Args:
         folder: the project's configuration folder.
@@ -87,6 +149,10 @@ class Lease:
             self.say(SyncState(), WatchState())  # at once: whoever comes now need not sync as well
         return True
 
+    async def answered(self, timeout_s: float, /) -> bool:
+        """Whether this process leads: the system answers at once."""
+        return self.is_held
+
     def is_lost(self) -> bool:
         """Whether the lock file was taken away under a leader, or another is in its place."""
         if self._held is None:
@@ -112,8 +178,7 @@ class Lease:
             OSError: it cannot be written.
         """
         assert self._itself is not None  # noqa: S101  (for the leader alone)
-        told = _told(self._itself, sync, watch, embedding_error, embedding_space)
-        said = json.dumps(told, ensure_ascii=False).encode()
+        said = told(self._itself, sync, watch, embedding_error, embedding_space).encode()
         place = self._folder / STATE_FILE
         if said == self._said and self._is_mine():
             os.utime(place)
@@ -164,8 +229,8 @@ class Lease:
         if stamp != self._read_at:
             self._read_at = stamp
             try:
-                self._other = _heard(json.loads(place.read_bytes()), status.st_mtime)
-            except _NOT_UNDERSTOOD:  # cut, or of another version
+                self._other = heard(place.read_bytes(), status.st_mtime)
+            except NOT_UNDERSTOOD:  # cut, or of another version
                 self._other = None
         if self._other is None:
             return None
@@ -175,20 +240,22 @@ class Lease:
         return replace(self._other, is_alive=is_alive, is_me=is_me)
 
 
-def _told(
+def told(
     itself: Itself,
     sync: SyncState,
     watch: WatchState,
     embedding_error: str,
     embedding_space: str,
-) -> dict[str, Any]:
+) -> str:
+    """What a leader says, as JSON."""
     progress = sync.progress
-    return {
+    words = {
         "pid": itself.pid,
         "version": itself.version,
         "index_version": itself.index_version,
         "since": itself.since.isoformat(),
         "serves": itself.serves,
+        "host": itself.host,
         "embedding_error": embedding_error,
         "embedding_space": embedding_space,
         "sync": {
@@ -215,10 +282,12 @@ def _told(
             ],
         },
     }
+    return json.dumps(words, ensure_ascii=False)
 
 
-def _heard(said: dict[str, Any], heartbeat: float) -> LeaderState:
-    """Raises ValueError, KeyError or TypeError for what no leader of this version says."""
+def heard(words: str | bytes, heartbeat: float) -> LeaderState:
+    """Who says so, not alive. Raises one of `NOT_UNDERSTOOD` for what no leader of this version says."""
+    said: dict[str, Any] = json.loads(words)
     sync, watch = said["sync"], said["watch"]
     return LeaderState(
         pid=int(said["pid"]),
@@ -226,6 +295,7 @@ def _heard(said: dict[str, Any], heartbeat: float) -> LeaderState:
         index_version=int(said["index_version"]),
         since=datetime.fromisoformat(said["since"]),
         serves=str(said["serves"]),
+        host=str(said.get("host", "")),
         embedding_error=str(said.get("embedding_error", "")),
         embedding_space=str(said.get("embedding_space", "")),
         heartbeat=datetime.fromtimestamp(heartbeat, UTC),

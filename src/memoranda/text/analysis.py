@@ -77,6 +77,14 @@ def written_words(text: str) -> list[str]:
     return _word().findall(lowered)
 
 
+def stored_words(text: str) -> list[str]:
+    """The words of a text in order as the tokenizer stores them: without accents, signs written as private use."""
+    lowered = normalized(text)
+    if lowered.isascii():
+        return lowered.translate(_ASCII_WORDS).split()
+    return [stored for word in _stored_word().findall(lowered) if (stored := token(word))]
+
+
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the words of a text are, as it is written: half-open ranges in text order."""
     return (match.span() for match in _word().finditer(text))
@@ -275,9 +283,19 @@ def _stemmers(languages: Languages, script: str) -> tuple[Callable[[str], str], 
 @lru_cache(maxsize=1)
 def _word() -> re.Pattern[str]:
     """A letter or digit, then letters, digits and marks: the tokenizer's categories L, N, Mn, Mc."""
+    return re.compile(f"[^\\W_](?:[^\\W_]|[{_marks()}])*")
+
+
+@lru_cache(maxsize=1)
+def _marks() -> str:
     signs = (chr(code) for first, end in _MARK_BLOCKS for code in range(first, end))
-    marks = [c for c in signs if unicodedata.category(c) in {"Mn", "Mc"}]
-    return re.compile(f"[^\\W_](?:[^\\W_]|[{''.join(marks)}])*")
+    return "".join(c for c in signs if unicodedata.category(c) in {"Mn", "Mc"})
+
+
+@lru_cache(maxsize=1)
+def _stored_word() -> re.Pattern[str]:
+    """What the tokenizer takes for a word: also of marks alone, and of private use."""
+    return re.compile(f"(?:[^\\W_]|[{_marks()}\ue000-\uf8ff])+")
 
 
 @lru_cache(maxsize=8)

@@ -33,6 +33,7 @@ MADE: list[errors.MemorandaError] = [
     errors.InvalidUri("memory://", "empty"),
     errors.ProjectNotFound("a", ["b"]),
     errors.ProjectNotFound(None, []),
+    errors.OtherFolder("/notes", "it has other files", name="a"),
 ]
 
 

@@ -31,12 +31,6 @@ def test_a_configuration_that_cannot_be_read_is_a_problem_with_its_own_words() -
     assert "projects" not in [check.name for check in judge(facts)]
 
 
-def test_a_database_that_is_not_supported_is_a_problem() -> None:
-    check = named(judge(replace(WELL, backend="postgres")), "settings")
-    assert check.verdict is Verdict.PROBLEM
-    assert "'postgres'" in check.message
-
-
 def test_no_project_is_a_warning_that_says_how_to_begin() -> None:
     checks = judge(ConfigurationFacts("/c", has_folder=False))
     assert named(checks, "settings").message == "/c is not there yet: the defaults hold"

@@ -10,7 +10,7 @@ import pytest
 from memoranda.model.search import SearchFilters, SearchQuery, SearchType
 from memoranda.ranking.confidence import Calibration
 from memoranda.ranking.matching import match_term
-from memoranda.repositories.vectors import SqliteVectorIndex
+from memoranda.repositories.vectors import BlobVectorIndex
 from memoranda.services.found import Evidence, FoundPage
 from memoranda.services.legs import MeaningLeg
 from memoranda.services.search import _confidence
@@ -18,7 +18,7 @@ from memoranda.text.query import Term
 
 SPACE = "static:model@1/2"
 MEASURED = Calibration(SPACE, 0.3, 0.4, 0.9, 0.0, 100, datetime(2026, 3, 4, tzinfo=UTC))
-LEG = MeaningLeg(SqliteVectorIndex(1), SPACE, np.array([1, 0], np.float32), 0.35, 0.3, 100)
+LEG = MeaningLeg(BlobVectorIndex(1), SPACE, np.array([1, 0], np.float32), 0.35, 0.3, 100)
 WADER = match_term(Term("wader", ("wader",)), np.empty(0, np.int64), (10, 5))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,6 +19,8 @@ DETECTED = (
     "semantic_min_similarity",
 )
 """Settings whose default does not count: when they are not given, what works and suits is taken."""
+
+_SECRET_OPTION = re.compile(r"(?<=password=)[^&#]*", re.IGNORECASE)
 
 commands = typer.Typer(
     help="Look at the configuration.", no_args_is_help=True, rich_markup_mode=None
@@ -96,13 +99,17 @@ def value_sources(settings: Settings) -> dict[str, Any]:
 
 
 def _without_password(url: str) -> str:
-    from urllib.parse import urlsplit, urlunsplit
+    """The address with `***` for the password; what is no address is not shown at all.
 
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    user, _, host = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:***@{host}"))
+    Taken for the password is all up to the last "@", as a person may have left it unquoted.
+    """
+    scheme, found, rest = url.partition("://")
+    if not found:
+        return "***"
+    before, found, after = rest.rpartition("@")
+    if ":" in before:
+        before = f"{before.partition(':')[0]}:***"
+    return f"{scheme}://{_SECRET_OPTION.sub('***', before + found + after)}"
 
 
 def _lines(values: dict[str, Any], sources: dict[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,8 +10,6 @@ import typer
 from memoranda.cli.options import EveryProjectOption, FolderArgument, JsonOption
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from memoranda.container import Container
     from memoranda.model.project import Project, ProjectSummary
 
@@ -27,6 +26,16 @@ NameArgument = Annotated[
 NameOption = Annotated[
     str | None, typer.Option("--project", "-p", metavar="NAME", help="The same as NAME.")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Removed:
+    """A project that was removed, and its index. `where`: as a phrase goes on after "its index"."""
+
+    project: Project
+    where: str
+    is_deleted: bool
+    is_kept: bool
 
 
 @commands.command("list")
@@ -57,8 +66,8 @@ def list_projects(project: EveryProjectOption = None, as_json: JsonOption = Fals
     rows = [
         (
             summary.project.name + (" *" if summary.project.is_default else ""),
-            summary.counts.notes,
-            summary.project.disabled or "active",
+            "?" if _failure(summary) else summary.counts.notes,
+            summary.project.disabled or ("failed" if _failure(summary) else "active"),
             summary.project.path,
         )
         for summary in summaries
@@ -70,6 +79,8 @@ def list_projects(project: EveryProjectOption = None, as_json: JsonOption = Fals
         Column("FOLDER", "cyan", Cut.START),
     )
     print_table(columns, rows)
+    for failure in dict.fromkeys(filter(None, map(_failure, summaries))):
+        write_note(f"note: {failure}")
     if trouble:
         write_note(f"note: {trouble}")
 
@@ -84,19 +95,19 @@ def add(
     as_json: JsonOption = False,
 ) -> None:
     """Add a folder of notes as a project (without indexing it; `memoranda up` does both)."""
+    import asyncio
+
     from memoranda.cli.command_line import command_line
-    from memoranda.cli.keeping import is_led
     from memoranda.cli.output import write_json, write_note, write_text
     from memoranda.cli.selection import absolute_folder
     from memoranda.cli.session import with_container
-    from memoranda.config import database_path
     from memoranda.services.projects import nesting
 
     folder = absolute_folder(path)
 
     async def work(container: Container) -> tuple[ProjectSummary, bool, list[str], bool]:
         service = container.project_service
-        is_served = any(is_led(database_path(each)) for each in container.projects())
+        is_served = await asyncio.to_thread(_is_any_led, container)
         summary, created = await service.create(name, str(folder), set_default=default)
         return summary, created, nesting(summary.project, container.projects()), is_served
 
@@ -124,40 +135,53 @@ def remove(
     name: NameArgument = None,
     project: NameOption = None,
     delete_index: Annotated[
-        bool, typer.Option("--delete-index", help="Delete its index database as well.")
+        bool, typer.Option("--delete-index", help="Delete its index as well.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Remove a project from the configuration. No note is ever deleted."""
+    import asyncio
+
     from memoranda.cli.output import write_json, write_text
     from memoranda.cli.selection import default_project
     from memoranda.cli.session import with_container
-    from memoranda.config import database_path
 
     wanted = _one_name(name, project)
 
-    async def work(container: Container) -> tuple[Project, tuple[Project | None, str]]:
+    async def work(container: Container) -> tuple[_Removed, tuple[Project | None, str]]:
+        places = container.places
+        if (
+            delete_index and places.is_shared
+        ):  # others may use it: nothing is done if it has to stay
+            await asyncio.to_thread(_refuse_if_led, container, wanted)
         removed = await container.project_service.remove(wanted)
-        return removed, default_project(container)
+        if delete_index:
+            is_deleted = await asyncio.to_thread(_delete_index, container, removed)
+        else:
+            is_deleted = False
+        is_kept = not is_deleted and (places.is_shared or places.size(removed) > 0)
+        shown = places.shown(removed)
+        where = f"in {shown}" if places.is_shared else shown
+        return _Removed(removed, where, is_deleted, is_kept), default_project(container)
 
-    removed, (now, trouble) = with_container(work)
-    deleted = _delete_database(database_path(removed)) if delete_index else []
+    done, (now, trouble) = with_container(work)
+    removed = done.project
     if as_json:
         write_json(
             {
                 "name": removed.name,
                 "path": str(removed.path),
                 "removed": True,
-                "index_deleted": bool(deleted),
+                "index_deleted": done.is_deleted,
                 "default_project": now.name if now else None,
             }
         )
         return
     write_text(f"Removed project {removed.name}. The notes in {removed.path} are untouched.")
-    if deleted:
-        write_text(f"Deleted its index {database_path(removed)}.")
-    elif database_path(removed).exists():
-        write_text(f"Its index {database_path(removed)} is kept.")
+    if done.is_deleted:
+        write_text(f"Deleted its index {done.where}.")
+    elif done.is_kept and not delete_index:
+        write_text(f"Its index {done.where} is kept.")
     if now is None:
         write_text(f"{trouble[:1].upper()}{trouble[1:]}.")
     else:
@@ -205,6 +229,12 @@ def info(
     return print_status([only_name(name, project)], as_json=as_json, as_list=False)
 
 
+def _failure(summary: ProjectSummary) -> str:
+    """Why its index cannot be used, "" when it can."""
+    failed, found, why = summary.status.partition("failed: ")
+    return why if found and not failed else ""
+
+
 def _one_name(argument: str | None, option: str | None) -> str:
     from memoranda.cli.selection import only_name
 
@@ -214,11 +244,38 @@ def _one_name(argument: str | None, option: str | None) -> str:
     return name
 
 
-def _delete_database(database: Path) -> list[Path]:
-    """Delete the database and what SQLite keeps beside it; anything else in the folder stays."""
-    deleted = []
-    for file in (database, *(database.with_name(database.name + end) for end in ("-wal", "-shm"))):
-        if file.exists():
-            file.unlink()
-            deleted.append(file)
-    return deleted
+def _is_any_led(container: Container) -> bool:
+    """Whether a server runs that sees the configuration; not when nobody can tell."""
+    from memoranda.errors import DatabaseProblem
+
+    try:
+        return any(container.places.is_led(each) for each in container.projects())
+    except DatabaseProblem:
+        return False
+
+
+def _refuse_if_led(container: Container, name: str) -> None:
+    from memoranda.errors import ProjectConflict
+
+    project = container.find_project(name)
+    if container.places.is_led(project):
+        raise ProjectConflict(
+            f"The index of {project.name} cannot be deleted: a server keeps it up to date",
+            hint="End the servers that serve the project, on every machine, or leave --delete-index out; "
+            "nothing was changed.",
+            parameter="project",
+        )
+
+
+def _delete_index(container: Container, project: Project) -> bool:
+    """Delete it when its project is out of the configuration; an error says that this much is done."""
+    from memoranda.errors import MemorandaError
+
+    try:
+        return container.places.remove(project)
+    except MemorandaError as error:
+        error.message = (
+            f"The project {project.name} is removed, and its index is kept: {error.message}"
+        )
+        error.hint = "To delete the index as well, add the project again and repeat the command when that is mended."
+        raise

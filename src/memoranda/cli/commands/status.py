@@ -30,16 +30,31 @@ _CAUSES = {  # in the order of how much it may surprise
     "kind": "no notes",
     "project": "of other projects",
 }
+_UNKNOWN_KEYS = (  # null when the index cannot be asked
+    "entity_count",
+    "observation_count",
+    "relation_count",
+    "unresolved_relation_count",
+    "link_count",
+    "database_bytes",
+    "meaning",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Status:
-    """What the index knows, and what the folder shows at this moment (None: `trouble` says why)."""
+    """What the index knows, and what the folder shows at this moment (None: `trouble` says why).
+
+    Attributes:
+        unknown: why nobody knows what the index knows, with `unknown_way_on`; "" when it is known.
+    """
 
     info: ProjectInfo
     scan: Scan | None
     trouble: str = ""
     way_on: str = ""
+    unknown: str = ""
+    unknown_way_on: str = ""
 
 
 def status(
@@ -51,7 +66,8 @@ def status(
 ) -> int:
     """Say what is indexed, who keeps it up to date, what is embedded, and what is not indexed and why.
 
-    Looks at the folder but indexes nothing. A folder that is missing makes the command fail.
+    Looks at the folder but indexes nothing. A folder that is missing makes the command fail, and so does an
+    index that cannot be used.
     """
     return print_status([project] if project else None, as_json=as_json, skipped=skipped)
 
@@ -72,7 +88,7 @@ def print_status(
         skipped: print only what is not indexed, but all of it.
 
     Returns:
-        The exit code: a folder that cannot be looked at is a failure.
+        The exit code: a folder or an index that cannot be looked at is a failure.
     """
     from memoranda.cli.command_line import command_line
     from memoranda.cli.errors import FAILED
@@ -102,30 +118,56 @@ def print_status(
             write_note(f"note: {trouble}")
     else:
         write_text(f"No project is configured. Begin with: {command_line('up', 'PATH')}")
-    return FAILED if any(each.trouble for each in found) else 0
+    return FAILED if any(each.trouble or each.unknown for each in found) else 0
 
 
 async def _look(container: Container, name: str | None) -> _Status:
     import asyncio
-    from pathlib import Path
 
     from memoranda.cli.errors import hint
-    from memoranda.cli.keeping import is_led
-    from memoranda.errors import RootMissing
+    from memoranda.errors import DatabaseDamaged, DatabaseProblem, DiskFull, RootMissing
 
-    info = await container.project_service.info(name)
-    if (
-        info.leader is not None
-        and not info.leader.is_alive
-        and not is_led(Path(info.database_path))
-    ):
-        info = replace(info, leader=None)
-    if not info.project.is_active:
-        return _Status(info, None)
+    project = container.find_project(name)
     try:
-        return _Status(info, await asyncio.to_thread(_scan, info.project))
+        status = _Status(await _info(container, project), None)
+    except DatabaseDamaged:  # the next look opens one that is made anew
+        raise
+    except (DatabaseProblem, DiskFull) as error:
+        info = _unknown_info(container, project, error.message)
+        status = _Status(info, None, unknown=error.message, unknown_way_on=hint(error))
+    if not project.is_active:
+        return status
+    try:
+        return replace(status, scan=await asyncio.to_thread(_scan, project))
     except RootMissing as error:
-        return _Status(info, None, error.message, hint(error))
+        return replace(status, trouble=error.message, way_on=hint(error))
+
+
+async def _info(container: Container, project: Project) -> ProjectInfo:
+    """What is known; what a killed leader left is not told."""
+    import asyncio
+
+    info = await container.project_service.info(project.name)
+    if info.leader is None or info.leader.is_alive:
+        return info
+    is_led = await asyncio.to_thread(container.places.is_led, project)
+    return info if is_led else replace(info, leader=None)
+
+
+def _unknown_info(container: Container, project: Project, why: str) -> ProjectInfo:
+    from memoranda.model.project import Counts
+    from memoranda.model.sync import SyncPhase, SyncState
+    from memoranda.model.views import ProjectInfo
+
+    state = SyncState(SyncPhase.FAILED, last_error=why)
+    return ProjectInfo(
+        project,
+        Counts(),
+        state,
+        container.places.shown(project),
+        0,
+        is_shared=container.places.is_shared,
+    )
 
 
 def _scan(project: Project) -> Scan:
@@ -156,12 +198,15 @@ def _json(status: _Status, me: Onlooker) -> dict[str, Any]:
         }
     if status.trouble:
         data |= {"folder_error": status.trouble, "folder_hint": status.way_on}
+    if status.unknown:
+        data |= dict.fromkeys(_UNKNOWN_KEYS)
+        data |= {"index_error": status.unknown, "index_hint": status.unknown_way_on}
     return data
 
 
 def _text(status: _Status, me: Onlooker) -> str:
     from memoranda.cli.keeping import keeping_lines
-    from memoranda.cli.output import listed, size
+    from memoranda.cli.output import listed
     from memoranda.cli.reports import failure_lines, held_lines
     from memoranda.render.meaning import meaning_texts
     from memoranda.render.notes import count
@@ -174,6 +219,9 @@ def _text(status: _Status, me: Onlooker) -> str:
     ]
     if project.disabled:
         return "\n".join([*lines, f"  disabled  {project.disabled}"])
+    if status.unknown:
+        lines.append(f"  index     {info.database_path}")
+        return "\n".join([*lines, *_errors(status)])
     synced = f"{info.last_full_sync:%Y-%m-%d %H:%M:%S} UTC" if info.last_full_sync else "never"
     lines += [
         f"  notes     {counts.notes:,}",
@@ -181,13 +229,13 @@ def _text(status: _Status, me: Onlooker) -> str:
         f"{count(counts.relations, 'relation')} "
         f"({counts.unresolved:,} unresolved)",
         f"  synced    {synced}",
-        f"  index     {info.database_path} ({size(info.database_bytes)})",
+        f"  index     {_place(info)}",
     ]
     if info.last_check:
         lines.append(f"  checked   {info.last_check:%Y-%m-%d %H:%M:%S} UTC, sound")
     if info.notice:
         lines.append(f"  notice    {info.notice}")
-    lines += _trouble(status)
+    lines += _errors(status)
     lines += keeping_lines(info.leader, me, known=[status.trouble])
     lines += [
         f"  meaning   {text}"
@@ -210,14 +258,26 @@ def _text(status: _Status, me: Onlooker) -> str:
     return "\n".join(lines)
 
 
-def _trouble(status: _Status) -> list[str]:
-    """Why the folder cannot be looked at, and what to do."""
-    if not status.trouble:
-        return []
-    way_on = status.way_on.rstrip(".")
-    return [
-        f"  error     {status.trouble}{f': {way_on[:1].lower()}{way_on[1:]}' if way_on else ''}"
-    ]
+def _place(info: ProjectInfo) -> str:
+    from memoranda.cli.output import size
+
+    bytes_ = size(info.database_bytes)
+    if info.is_shared:
+        return f"{info.database_path}, {bytes_} with all projects"
+    return f"{info.database_path} ({bytes_})"
+
+
+def _errors(status: _Status) -> list[str]:
+    """Why index or folder cannot be looked at, and what to do."""
+    found = ((status.unknown, status.unknown_way_on), (status.trouble, status.way_on))
+    lines = []
+    for trouble, way_on in found:
+        if trouble:
+            then = way_on.rstrip(".")
+            lines.append(
+                f"  error     {trouble}{f': {then[:1].lower()}{then[1:]}' if then else ''}"
+            )
+    return lines
 
 
 def _way_on(info: ProjectInfo) -> str:
@@ -282,7 +342,7 @@ def _all_skipped(status: _Status) -> str:
         return f"{project.name}: {project.disabled}"
     total = sum(len(paths) for paths in groups.values())
     lines = [f"{project.name}: {count(total, 'path') if total else 'nothing'} left out"]
-    lines += _trouble(status)
+    lines += _errors(status)
     for reason, paths in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
         lines.append(f"  {len(paths):,} {reason}")
         lines += [f"    {_one_line(path)}" for path in paths]

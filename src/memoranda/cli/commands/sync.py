@@ -102,7 +102,9 @@ def sync(
     else:
         for synced, result, vectors in done:
             write_text(f"{report_text(synced.name, result)}\n{vectors_text(vectors)}")
-        for error in errors:
+        for error in {
+            error.message: error for error in errors
+        }.values():  # all may have one trouble
             report(error.code, error.message, hint=hint(error), as_json=False)
     failed = errors or any(nothing_read(result) for _, result, _ in done)
     return FAILED if failed else 0
@@ -112,7 +114,7 @@ async def _sync_all(
     container: Container, name: str | None, *, verify: bool, accept: bool
 ) -> tuple[list[Done], list[MemorandaError]]:
     """Sync and embed every selected project; one that fails does not keep the others from it."""
-    from memoranda.cli.freshness import put_right
+    from memoranda.cli.freshness import ready_to_sync
     from memoranda.cli.progress import progress_bar
     from memoranda.cli.selection import selected
     from memoranda.cli.session import opened
@@ -121,7 +123,7 @@ async def _sync_all(
 
     async def sync_one(project: Project) -> Done:
         workspace = await opened(container, project)
-        await put_right(workspace)
+        await ready_to_sync(workspace)
         with progress_bar(project.name) as progress:
             report = await workspace.sync.full_sync(
                 progress=progress, verify=verify, accept_deletions=accept

@@ -120,7 +120,7 @@ def up(
 
 
 async def _up(container: Container, folder: Path, name: str | None) -> _Done:
-    from memoranda.cli.freshness import put_right
+    from memoranda.cli.freshness import ready_to_sync
     from memoranda.cli.progress import progress_bar
     from memoranda.cli.searching import usual_mode
     from memoranda.cli.selection import default_project, projects_at, unique_name
@@ -137,7 +137,7 @@ async def _up(container: Container, folder: Path, name: str | None) -> _Done:
         project = (await container.project_service.create(wanted, str(folder)))[0].project
         notes = _name_notes(project, folder, name) + nesting(project, container.projects())
     workspace = await opened(container, project)
-    await put_right(workspace)
+    await ready_to_sync(workspace)
     with progress_bar(f"Indexing {project.name}") as progress:
         report = await workspace.sync.full_sync(progress=progress)
     vectors = await embed_pending(

@@ -24,9 +24,11 @@ def upgrade() -> None:
         return
     bound_indexes()
     order_texts()
+    create_functions()
     create_full_text()
     create_filters()
     create_vectors()
+    create_leaders()
 
 
 def downgrade() -> None:
@@ -76,13 +78,200 @@ def order_texts() -> None:
         op.execute(f'ALTER TABLE "{table}" {", ".join(changes)}')
 
 
+def create_functions() -> None:
+    """Reserve ids in a row without waiting for the end of another transaction that did the same."""
+    op.execute("""
+        CREATE FUNCTION reserve_ids(sequence text, many integer) RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE first bigint;
+        BEGIN
+            PERFORM pg_advisory_lock(hashtext('memoranda ids'), (sequence::regclass::oid::bigint % 2147483647)::integer);
+            first := nextval(sequence);
+            PERFORM setval(sequence, first + many - 1);
+            PERFORM pg_advisory_unlock(hashtext('memoranda ids'), (sequence::regclass::oid::bigint % 2147483647)::integer);
+            RETURN first;
+        END $$
+    """)
+
+
+def create_leaders() -> None:
+    """What the process that leads a project says of itself; the lock says who that is."""
+    op.execute("""
+        CREATE TABLE project_leader (
+            project_id integer PRIMARY KEY REFERENCES project (id) ON DELETE CASCADE,
+            said text COLLATE "C" NOT NULL,
+            at timestamptz NOT NULL
+        )
+    """)
+
+
 def create_full_text() -> None:
-    """The items of notes, and the terms of each."""
+    """The items of notes as on SQLite, the words of each, and those of a project.
+
+    Every tsvector lies outside its row, so that what a search reads of an item is short.
+    """
+    op.execute("""
+        CREATE TABLE search_index (
+            rowid bigint PRIMARY KEY,
+            entity_id integer NOT NULL,
+            project_id integer NOT NULL REFERENCES project (id),
+            title text COLLATE "C",
+            content text COLLATE "C" NOT NULL,
+            note_type text COLLATE "C",
+            entity_type text COLLATE "C" NOT NULL,
+            created_at text COLLATE "C",
+            updated_at text COLLATE "C",
+            tags text COLLATE "C",
+            content_stems text COLLATE "C",
+            headings text COLLATE "C",
+            heading_path text COLLATE "C",
+            start_line integer NOT NULL,
+            end_line integer NOT NULL,
+            item_id integer
+        )
+    """)
+    op.create_index("ix_search_index_project", "search_index", ["project_id", "rowid"])
+    op.execute("""
+        CREATE TABLE search_terms (
+            key bigint NOT NULL,
+            part smallint NOT NULL,
+            project_id integer NOT NULL REFERENCES project (id),
+            terms tsvector NOT NULL,
+            PRIMARY KEY (key, part)
+        ) WITH (toast_tuple_target = 128)
+    """)
+    op.execute("ALTER TABLE search_terms ALTER COLUMN terms SET STORAGE EXTERNAL")
+    op.execute(
+        "CREATE INDEX ix_search_terms_terms ON search_terms USING gin (terms)"
+        " WITH (gin_pending_list_limit = 256)"
+    )
+    op.execute("""
+        CREATE TABLE search_words (
+            project_id integer NOT NULL REFERENCES project (id),
+            word text COLLATE "C" NOT NULL,
+            PRIMARY KEY (project_id, word)
+        )
+    """)
+    op.execute("""
+        CREATE TABLE search_statistics (
+            project_id integer PRIMARY KEY REFERENCES project (id),
+            items bigint NOT NULL
+        )
+    """)
 
 
 def create_filters() -> None:
-    """What search filters ask of notes."""
+    """What search filters ask of notes (`repositories.note_filters`): what is read for all notes is in short rows."""
+    op.execute(
+        """
+        CREATE TABLE note_filter (
+            entity_id integer PRIMARY KEY REFERENCES entity (id) ON DELETE CASCADE,
+            project_id integer NOT NULL,
+            title text COLLATE "C" NOT NULL,
+            path text COLLATE "C" NOT NULL,
+            permalink text COLLATE "C" NOT NULL,
+            terms bigint[] NOT NULL,
+            metadata jsonb NOT NULL
+        )
+        """
+    )
+    op.create_index("ix_note_filter_project", "note_filter", ["project_id"])
+    op.execute(
+        "CREATE INDEX ix_note_filter_terms ON note_filter USING gin (terms)"
+        " WITH (gin_pending_list_limit = 256)"
+    )
 
 
 def create_vectors() -> None:
-    """What vectors need beside the tables that SQLite has."""
+    """What vectors need beside the tables that SQLite has: whose each is, and counts that triggers keep.
+
+    A note is fresh while its vectors are of its present version. `search_vector_sums` counts, for each 256 ids of
+    notes, all of them (space '') and those that are fresh in a space: with one row for a project each change would
+    look through the versions that the same transaction made of it before.
+
+    The table of pgvector, and the index that `search_vector_spaces.near_index` names, are made when they are worth
+    it (`repositories.vector_near_index`).
+    """
+    op.execute("ALTER TABLE search_vector_embeddings ADD COLUMN project_id integer NOT NULL")
+    op.execute("ALTER TABLE search_vector_embeddings ALTER COLUMN embedding SET STORAGE MAIN")
+    op.execute(
+        "CREATE INDEX ix_search_vector_embeddings_space"
+        " ON search_vector_embeddings (project_id, model, id)"
+    )
+    op.execute("ALTER TABLE search_vector_notes ADD COLUMN is_fresh boolean NOT NULL DEFAULT true")
+    op.execute(
+        "CREATE INDEX ix_search_vector_notes_space ON search_vector_notes (project_id, space)"
+    )
+    op.execute("""
+        CREATE TABLE search_vector_spaces (
+            project_id integer NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+            space text COLLATE "C" NOT NULL,
+            last_id bigint NOT NULL,
+            near_index text COLLATE "C",
+            PRIMARY KEY (project_id, space)
+        )
+    """)
+    op.execute("""
+        CREATE TABLE search_vector_sums (
+            project_id integer NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+            space text COLLATE "C" NOT NULL,
+            block integer NOT NULL,
+            notes integer NOT NULL,
+            vectors integer NOT NULL,
+            PRIMARY KEY (project_id, space, block)
+        )
+    """)
+    op.execute("""
+        CREATE FUNCTION search_vector_entity_changed() RETURNS trigger
+        LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+        BEGIN
+            IF TG_OP = 'INSERT' THEN
+                INSERT INTO search_vector_sums AS s VALUES (NEW.project_id, '', NEW.id >> 8, 1, 0)
+                ON CONFLICT (project_id, space, block) DO UPDATE SET notes = s.notes + 1;
+            ELSIF TG_OP = 'DELETE' THEN
+                UPDATE search_vector_sums SET notes = notes - 1
+                WHERE project_id = OLD.project_id AND space = '' AND block = OLD.id >> 8;
+            ELSE
+                UPDATE search_vector_notes SET is_fresh = NOT is_fresh
+                WHERE entity_id = NEW.id AND is_fresh <> (
+                    checksum = coalesce(NEW.checksum, '') AND title = NEW.title
+                    AND indexed_at = NEW.updated_at
+                );
+            END IF;
+            RETURN NULL;
+        END $$
+    """)
+    op.execute("""
+        CREATE FUNCTION search_vector_note_changed() RETURNS trigger
+        LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+        BEGIN
+            IF TG_OP <> 'INSERT' AND OLD.is_fresh THEN
+                UPDATE search_vector_sums SET notes = notes - 1, vectors = vectors - OLD.vectors
+                WHERE project_id = OLD.project_id AND space = OLD.space
+                AND block = OLD.entity_id >> 8;
+            END IF;
+            IF TG_OP <> 'DELETE' AND NEW.is_fresh THEN
+                INSERT INTO search_vector_sums AS s
+                VALUES (NEW.project_id, NEW.space, NEW.entity_id >> 8, 1, NEW.vectors)
+                ON CONFLICT (project_id, space, block) DO UPDATE
+                SET notes = s.notes + 1, vectors = s.vectors + excluded.vectors;
+            END IF;
+            RETURN NULL;
+        END $$
+    """)
+    op.execute("""
+        CREATE TRIGGER search_vector_entity_counted AFTER INSERT OR DELETE ON entity
+        FOR EACH ROW EXECUTE FUNCTION search_vector_entity_changed()
+    """)
+    op.execute("""
+        CREATE TRIGGER search_vector_entity_indexed
+        AFTER UPDATE OF checksum, title, updated_at ON entity FOR EACH ROW
+        WHEN (
+            OLD.checksum IS DISTINCT FROM NEW.checksum OR OLD.title <> NEW.title
+            OR OLD.updated_at <> NEW.updated_at
+        )
+        EXECUTE FUNCTION search_vector_entity_changed()
+    """)
+    op.execute("""
+        CREATE TRIGGER search_vector_note_counted AFTER INSERT OR UPDATE OR DELETE
+        ON search_vector_notes FOR EACH ROW EXECUTE FUNCTION search_vector_note_changed()
+    """)

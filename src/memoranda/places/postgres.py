@@ -1,0 +1,170 @@
+"""Indexes on PostgreSQL: one schema for all projects, shared by servers that see the same folders."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from loguru import logger
+from sqlalchemy.engine import Connection
+
+from memoranda.db.migrate_postgres import bring_up_schema, revision_of
+from memoranda.db.postgres import Address, PostgresDatabase
+from memoranda.db.postgres_leading import is_led, keep_leaders_away
+from memoranda.errors import DatabaseAway, DatabaseProblem, ProjectConflict
+from memoranda.model.project import Project
+from memoranda.places.opened import OpenIndex
+from memoranda.ports import Clock
+from memoranda.repositories.project import ensure_project, known_project
+from memoranda.repositories.project_rows import id_of, remove_all
+from memoranda.repositories.search_postgres import PostgresFullTextIndex
+from memoranda.repositories.vectors import BlobVectorIndex
+from memoranda.sync.sync_service import INDEX_VERSION
+from memoranda.text.analysis import ENGLISH, Languages
+
+_AWAY_S: Final = 1.0
+"""So long a database counts as away without being asked again."""
+_UNHURRIED_S: Final = 24 * 3600.0
+_SIZE: Final = """
+    SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class AS c
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+"""
+
+
+class PostgresPlaces:
+    """`places.opened.Places` in one schema. Connects when the first project is opened."""
+
+    is_shared = True
+
+    def __init__(self, address: Address) -> None:
+        self._database = PostgresDatabase(address)
+        self._away: DatabaseAway | None = None
+        self._away_at = 0.0
+
+    def open(
+        self,
+        project: Project,
+        clock: Clock,
+        languages: Languages,
+        *,
+        before: OpenIndex | None = None,
+        damage: str = "",
+    ) -> OpenIndex:
+        """Bring the schema up to date and find or make the row of the project."""
+        with self._known_when_away():
+            done = bring_up_schema(self._database)
+        if done == "created":
+            logger.info("The tables were made in {}", self._database.shown)
+        return open_in(self._database, project, clock, languages)
+
+    def shown(self, project: Project) -> str:
+        """The address without its password; the same for all projects."""
+        return self._database.shown
+
+    def size(self, project: Project) -> int:
+        """Of all projects together; 0 where nobody may ask."""
+        try:
+            with self._known_when_away():
+                return size_of(self._database)
+        except DatabaseProblem:
+            return 0
+
+    def is_led(self, project: Project) -> bool:
+        """By the lock of the project's leader."""
+
+        def look(conn: Connection) -> bool:
+            schema = self._database.address.schema
+            if revision_of(conn, schema) is None:
+                return False
+            project_id = id_of(conn, project.permalink)
+            return project_id is not None and is_led(conn, schema, project_id)
+
+        with self._known_when_away():
+            return self._database.read(look)
+
+    def remove(self, project: Project) -> bool:
+        """Delete the rows of a project, in one transaction, however long it takes."""
+        address = replace(self._database.address, statement_s=_UNHURRIED_S)
+
+        def look(conn: Connection) -> int | None:
+            is_there = revision_of(conn, address.schema) is not None
+            return id_of(conn, project.permalink) if is_there else None
+
+        def delete(project_id: int, conn: Connection) -> None:
+            if not keep_leaders_away(conn, address.schema, project_id):
+                raise ProjectConflict(
+                    f"The index of {project.name} is not deleted: a server keeps it up to date",
+                    hint="End the servers that serve the project, on every machine, and repeat the command.",
+                    parameter="project",
+                )
+            remove_all(conn, project_id)
+
+        database = PostgresDatabase(address)
+        try:
+            found = database.read(look)
+            if found is not None:
+                database.write(partial(delete, found), project_id=found)
+        finally:
+            database.dispose()
+        return found is not None
+
+    @contextmanager
+    def _known_when_away(self) -> Iterator[None]:
+        """Ask nobody who was away a moment ago: commands ask for one project after the other."""
+        if self._away is not None and time.monotonic() - self._away_at < _AWAY_S:
+            raise DatabaseAway(self._away.message, hint=self._away.hint)
+        try:
+            yield
+        except DatabaseAway as error:
+            self._away, self._away_at = error, time.monotonic()
+            raise
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.dispose()
+
+
+def open_in(
+    database: PostgresDatabase, project: Project, clock: Clock, languages: Languages = ENGLISH
+) -> OpenIndex:
+    """Open the index of a project in a schema that is current, without anybody who leads."""
+    project_id = _project_id(database, project, clock)
+    fulltext = PostgresFullTextIndex(project_id, languages)
+    return OpenIndex(
+        database,
+        project_id,
+        fulltext,
+        BlobVectorIndex(project_id),
+        database.shown,
+        partial(_checked, database, fulltext),
+        size=partial(size_of, database),
+        is_led=lambda: database.read(
+            lambda conn: is_led(conn, database.address.schema, project_id)
+        ),
+        is_shared=True,
+    )
+
+
+def size_of(database: PostgresDatabase) -> int:
+    """Bytes of all tables of the schema with their indexes."""
+    return int(database.read(lambda conn: conn.exec_driver_sql(_SIZE).scalar_one()))
+
+
+def _project_id(database: PostgresDatabase, project: Project, clock: Clock) -> int:
+    known = database.read(lambda conn: known_project(conn, project))
+    if known is not None:
+        return known
+    now = clock.now().replace(tzinfo=None)
+    return database.write(lambda conn: ensure_project(conn, project, now, INDEX_VERSION))
+
+
+def _checked(
+    database: PostgresDatabase, fulltext: PostgresFullTextIndex, is_abandoned: Callable[[], bool]
+) -> list[str]:
+    """Pages and rows are the server's to check; whether the full text is complete is ours."""
+    is_sound = is_abandoned() or database.read(fulltext.check)
+    return [] if is_sound else ["the full text does not agree with its rows"]

@@ -1,0 +1,126 @@
+"""The words of a project on PostgreSQL: which of them a misspelt word may have meant.
+
+The terms of a GIN index cannot be read, so the words that notes were ever written with are kept. One that no item
+has any more stays until the index is made anew; it is passed over when its items are counted.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from sqlalchemy.engine import Connection
+
+from memoranda.repositories.driver import rows, run
+from memoranda.text.analysis import stored_words, token, written_words
+from memoranda.text.lexemes import AS_WRITTEN, any_of
+from memoranda.text.spelling import NearWord, Speller, allowed_edits, best
+
+_ADD: Final = """
+    INSERT INTO search_words (project_id, word)
+    SELECT $1, given.word FROM unnest(CAST($2 AS text[])) AS given (word)
+    WHERE NOT EXISTS (SELECT 1 FROM search_words AS w WHERE w.project_id = $1 AND w.word = given.word)
+    ON CONFLICT DO NOTHING
+"""
+_FROM: Final = """
+    SELECT word FROM search_words
+    WHERE project_id = $1 AND (word > $2 OR word = $3) AND word >= $2 AND word < $4
+    ORDER BY word LIMIT $5
+"""
+_COUNT: Final = """
+    SELECT count(*) FROM (
+        SELECT DISTINCT key FROM search_terms WHERE terms @@ CAST($1 AS tsquery) LIMIT $2
+    ) AS found
+"""
+_SPELT: Final = """
+    SELECT title, tags, headings, content FROM search_index WHERE rowid = (
+        SELECT min(key) FROM search_terms WHERE terms @@ CAST($1 AS tsquery)
+    )
+"""
+_LONGEST: Final = 40
+"""Characters: a longer word is meant by no other."""
+_BLOCK: Final = 400
+_MOST_BLOCKS: Final = 100
+_MANY: Final = 1_000
+"""Items after which counting ends while near words are compared."""
+_ALL: Final = 1 << 62
+
+
+def add_words(conn: Connection, project_id: int, texts: Iterable[str]) -> None:
+    """Keep the words of these texts."""
+    found = {word for text in texts for word in stored_words(text) if allowed_edits(word)}
+    if found:
+        run(conn, _ADD, project_id, sorted(found))
+
+
+def similar_words(
+    conn: Connection, project_id: int, word: str, limit: int
+) -> list[tuple[str, int]]:
+    """The project's words that `word` may have meant, as `repositories.vocabulary.similar_words`."""
+    edits = allowed_edits(word)
+    if not edits:
+        return []
+    words = _Words(conn, project_id)
+    spellers = [Speller(word, 1, is_start_fixed=fixed) for fixed in (True, False)]
+    if edits > 1:
+        spellers.append(Speller(word, edits, is_start_fixed=True))
+    for speller in spellers:
+        near = [
+            NearWord(one, away, items)
+            for one, away in words.near(speller)
+            if away and (items := _items(conn, project_id, one, _MANY))
+        ]
+        if near:
+            return [
+                (_spelt(conn, project_id, one.word), _items(conn, project_id, one.word, _ALL))
+                for one in best(near, limit)
+            ]
+    return []
+
+
+class _Words:
+    """The words of a project in order, read some hundred at a time."""
+
+    def __init__(self, conn: Connection, project_id: int) -> None:
+        self._conn = conn
+        self._project_id = project_id
+        self._blocks = iter(range(_MOST_BLOCKS))
+
+    def near(self, speller: Speller) -> Iterator[tuple[str, int]]:
+        """Words that are near, ascending, and how many edits away."""
+        start: str | None = speller.first
+        block: list[str] = []
+        while start is not None:
+            at = bisect_left(block, start)
+            if at == len(block):
+                if (next(self._blocks, None)) is None:
+                    return
+                block = self._from(start, speller.end)
+                at = 0
+                if not block:
+                    return
+            word = block[at]
+            if (away := speller.edits(word)) is not None:
+                yield word, away
+            start = speller.after(word)
+
+    def _from(self, start: str, end: str) -> list[str]:
+        """Words from `start` on; a NUL, which no text here holds, comes before every other letter."""
+        bare = start.rstrip("\0")
+        itself = bare if bare == start else None
+        found = rows(self._conn, _FROM, self._project_id, bare, itself, end, _BLOCK)
+        return [word for (word,) in found]
+
+
+def _items(conn: Connection, project_id: int, word: str, most: int) -> int:
+    """In how many of the project's items a word stands as it is written, counted up to `most`."""
+    query = any_of(project_id, [word], label=AS_WRITTEN)
+    return int(rows(conn, _COUNT, query, most)[0][0])
+
+
+def _spelt(conn: Connection, project_id: int, term: str) -> str:
+    """A word as a note has it: with the accents that are dropped."""
+    [fields] = rows(conn, _SPELT, any_of(project_id, [term], label=AS_WRITTEN)) or [()]
+    words = (word for field in fields if field for word in written_words(field))
+    return next((word for word in words if token(word) == term), term)

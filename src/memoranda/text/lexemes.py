@@ -1,0 +1,111 @@
+"""What a tsvector of an item holds, and what a tsquery asks: words as SQLite's tokenizer finds them. Pure.
+
+A word carries the number of its project in front, and its column as a label: A the title, B what else is
+written, D what text analysis added. Words of a column follow each other; the next column begins some places
+further, so that no phrase goes on in it.
+
+A tsvector knows 16,383 places, 255 of one word, and a megabyte: a longer item has several, which overlap by more
+words than a phrase has.
+
+Source: https://www.postgresql.org/docs/current/textsearch-limitations.html
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from memoranda.text.analysis import has_unspaced, stored_words
+
+TITLE: Final = "A"
+WRITTEN: Final = "B"
+ADDED: Final = "D"
+"""Labels of the columns."""
+
+AS_WRITTEN: Final = "AB"
+_MOST_PLACES: Final = 8_000
+_MOST_OF_ONE: Final = 250
+_OVERLAP: Final = 64
+_GAP: Final = 2
+_LONGEST: Final = 200
+"""Characters of a word that are kept; of a longer one these and a hash."""
+
+Columns = Sequence[tuple[str, str]]
+"""Label and text of each."""
+
+
+def vectors(project_id: int, columns: Columns) -> Iterator[str]:
+    """The tsvectors of an item, as PostgreSQL reads them; at least one, which may be empty."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    place = 0
+    for label, text in columns:
+        words = stored_words(text)
+        start = 0
+        while start < len(words):
+            for at in range(start, len(words)):
+                word, place = words[at], place + 1
+                known = places[word]
+                if place > _MOST_PLACES or len(known) >= _MOST_OF_ONE:
+                    break
+                known.append(f"{place}{label}")
+            else:
+                break
+            yield _written(project_id, places)
+            places, place = defaultdict(list), 0
+            start = max(start + 1, at - _OVERLAP)
+        place += _GAP
+    yield _written(project_id, places)
+
+
+def any_of(
+    project_id: int, phrases: Sequence[str], *, is_prefix: bool = False, label: str = ""
+) -> str:
+    """A tsquery for items that have any of these phrases; "" when none has a word.
+
+    Args:
+        project_id: whose items.
+        phrases: as `text.analysis` writes them.
+        is_prefix: the last word of the first phrase may go on.
+        label: of the columns; "": all. A phrase of several words that is no run of an unspaced script is looked
+            for where it is written, since added words stand beside each other by chance.
+    """
+    found = [
+        one
+        for number, phrase in enumerate(filter(None, phrases))
+        if (one := _phrase(project_id, phrase, is_prefix and not number, label))
+    ]
+    return " | ".join(found)
+
+
+def all_of(queries: Sequence[str]) -> str:
+    """A tsquery for items that fulfil all of these."""
+    return " & ".join(f"({one})" for one in queries)
+
+
+def _phrase(project_id: int, phrase: str, is_prefix: bool, label: str) -> str:
+    words = stored_words(phrase)
+    if not words:
+        return ""
+    is_run = has_unspaced(phrase)
+    labels = label or (AS_WRITTEN if " " in phrase and not is_run else "")
+    # A last character alone is the first of a pair, unless its run ends.
+    is_open = is_prefix or (has_unspaced(phrase[-1]) and phrase[-2:-1] == " ")
+    *before, last = (f"'{_lexeme(project_id, word)}'" for word in words)
+    ends = f":*{labels}" if is_open else f":{labels}" if labels else ""
+    middle = f":{labels}" if labels else ""
+    return " <-> ".join([*(f"{word}{middle}" for word in before), last + ends])
+
+
+def _written(project_id: int, places: dict[str, list[str]]) -> str:
+    return " ".join(
+        f"'{_lexeme(project_id, word)}':{','.join(at)}" for word, at in places.items() if at
+    )
+
+
+def _lexeme(project_id: int, word: str) -> str:
+    if len(word) > _LONGEST:
+        digest = hashlib.sha256(word.encode("utf-8", "replace")).hexdigest()
+        word = f"{word[:_LONGEST]}_{digest}"
+    return f"{project_id}:{word}"
