@@ -46,6 +46,7 @@ class Container:
     Attributes:
         choice: the embedding provider; not started by `open`.
         places: where the indexes are.
+        is_adopting: set by the owner before it opens a project whose folder shall become the index's (`reindex`).
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Container:
     ) -> None:
         self._registry = registry
         self.places = places
+        self.is_adopting = False
         self._clock = clock
         self.choice = choice
         self._workspaces: dict[str, Workspace] = {}
@@ -185,6 +187,7 @@ class Container:
                 source=self.choice,
                 limits_of_meaning=_limits_of_meaning(self.settings),
                 is_read_only=self.settings.read_only,
+                is_adopting=self.is_adopting,
             )
             self._workspaces[project.permalink] = workspace
             return workspace

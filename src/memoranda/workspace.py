@@ -22,7 +22,7 @@ from memoranda.model.project import Counts, Project
 from memoranda.model.sync import FileFailure, SyncReport
 from memoranda.model.views import ProjectInfo
 from memoranda.places.opened import OpenIndex, Places
-from memoranda.ports import Clock, FullTextIndex, ProgressSink, SearchLog
+from memoranda.ports import Clock, EmbeddingProvider, FullTextIndex, ProgressSink, SearchLog
 from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.failure import FailureRepository
 from memoranda.repositories.project import LAST_FULL_SYNC, ProjectRepository
@@ -62,11 +62,13 @@ class Workspace:
 
     Attributes:
         folder: the project's in the configuration folder.
+        root: whether its folder is the one of the index, which others share; None: they do not.
     """
 
     project: Project
     index: OpenIndex
     folder: Path
+    root: RootCheck | None
     store: Store
     fulltext: FullTextIndex
     files: FileService
@@ -152,6 +154,7 @@ def join(
     source: ProviderSource = NO_PROVIDER,
     limits_of_meaning: MeaningLimits = USUAL_LIMITS,
     is_read_only: bool = False,
+    is_adopting: bool = False,
 ) -> Workspace:
     """Open the index and build the parts; touches disk or network, so call it in a thread.
 
@@ -168,6 +171,11 @@ def join(
         source: of the embedding provider.
         limits_of_meaning: how much is found by its meaning.
         is_read_only: nothing in the folder is put right either.
+        is_adopting: the folder may be another one than that of the index.
+
+    Raises:
+        DatabaseProblem: or a subclass: the index cannot be used.
+        OtherFolder: it is of another folder.
     """
     index = places.open(
         project,
@@ -177,7 +185,7 @@ def join(
         damage="" if before is None else _damage(before),
     )
     try:
-        return assemble(
+        made = assemble(
             project,
             index,
             project_folder(project),
@@ -191,9 +199,12 @@ def join(
             limits_of_meaning=limits_of_meaning,
             is_read_only=is_read_only,
         )
+        if made.root is not None and not is_adopting:
+            made.root.check()
     except BaseException:
         index.database.close()
         raise
+    return made
 
 
 def _damage(workspace: Workspace) -> str:
@@ -225,7 +236,10 @@ def assemble(
     """
     store = Store(index.database, index.project_id, clock)
     fulltext, vectors = index.fulltext, index.vectors
-    files = FileService(project.path, folder / LOCKS_FOLDER, skips=project.skips)
+    files = FileService(
+        project.path, folder / LOCKS_FOLDER, skips=project.skips, path_locks=index.path_locks
+    )
+    root = RootCheck(store, project.path, project.name) if index.is_shared else None
     entities = EntityService(store, fulltext)
     history = HistoryStore(folder / HISTORY_FOLDER, project.path, clock, limits or HistoryLimits())
     notes = NoteService(store, files, fulltext, history)
@@ -247,12 +261,13 @@ def assemble(
         vectors,
         lambda: source.provider,
         clock,
-        finished=CalibrationService(store, vectors).calibrate_if_due,
+        finished=partial(_embedded, CalibrationService(store, vectors), index),
     )
     return Workspace(
         project=project,
         index=index,
         folder=folder,
+        root=root,
         store=store,
         fulltext=fulltext,
         files=files,
@@ -291,13 +306,20 @@ def assemble(
             tidy=partial(_tidy, history, None if is_read_only else files),
             mend=partial(_mend, history, None if is_read_only else files),
             backfill=backfill,
-            root=RootCheck(store, project.path, project.name) if index.is_shared else None,
+            root=root,
         ),
         backfill=backfill,
         source=source,
         integrity=integrity,
         history=history,
     )
+
+
+async def _embedded(
+    calibration: CalibrationService, index: OpenIndex, provider: EmbeddingProvider
+) -> None:
+    index.embedded(provider.space.name)
+    await calibration.calibrate_if_due(provider)
 
 
 def _tidy(history: HistoryStore, files: FileService | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import socket
 import threading
@@ -350,9 +351,13 @@ def test_every_command_ends_in_a_sentence_and_a_hint(
     assert here("project", "list").out.splitlines()[1].startswith("mine *")
 
 
-def test_what_needs_no_database_goes_on(here: Cli, notes: Path, away: Callable[[], str]) -> None:
+def test_what_needs_no_database_goes_on(
+    here: Cli, notes: Path, tmp_path: Path, away: Callable[[], str]
+) -> None:
     away()
-    assert here("project", "add", "mine", notes).code == 0
+    (tmp_path / "other").mkdir()
+    assert here("project", "add", "other", tmp_path / "other").code == 0
+    assert here("project", "add", "mine", notes).code == 0  # asks whether a server leads the other
     assert here("history", "list").code == 0
     assert here("config", "show").code == 0
     outcome = here("project", "remove", "mine")
@@ -468,6 +473,9 @@ def test_what_rights_are_missing_is_named_by_the_doctor(
     )
     assert tables()[0] == OK
     assert "the owner of the tables" in checks(here("doctor", "--json"))["rights"][1]
+    with led(postgres_url, 1):  # another user's connection counts as well
+        left, most = re.findall(r"\d+", checks(here("doctor", "--json"))["connections"][1])[:2]
+    assert int(most) - int(left) >= 2
     rows(postgres_url, f'REVOKE DELETE ON {SCHEMA}.link FROM "{weak}"')
     assert tables()[0] == PROBLEM
 

@@ -505,3 +505,35 @@ def test_a_note_that_is_indexed_anew_keeps_vectors_of_the_same_texts(bench: Benc
     renewal.renew([kept, changed, never])
     assert [note.entity_id for note in bench.pending()] == [changed, never]
     assert {note for note, _ in bench.near(of_text("one"))} == {kept}
+
+
+def test_what_is_pending_is_the_same_however_much_is_asked_for(bench: Bench) -> None:
+    notes = [bench.add(f"text {n}", title=f"Note {n}", mtime=n) for n in range(4)]
+
+    def pending(space: str = SPACE) -> list[int]:
+        few = [note.entity_id for note in bench.pending(space, limit=4)]
+        assert few == [note.entity_id for note in bench.pending(space, limit=1_000_000)]
+        return few
+
+    assert pending() == notes[::-1]
+    bench.put(bench.pending(limit=2))
+    assert pending() == [notes[1], notes[0]]
+    bench.edit(notes[3], "changed", title="Note 3")
+    assert pending() == [notes[3], notes[1], notes[0]]
+    bench.delete(notes[1])
+    assert pending() == [notes[3], notes[0]]
+    assert pending(OTHER) == [notes[3], notes[2], notes[0]]
+    bench.complete()
+    assert pending() == []
+
+
+def test_vectors_of_another_space_are_known_of(bench: Bench) -> None:
+    def others(space: str) -> bool:
+        return bench.index.other_spaces(bench.conn, space)
+
+    bench.add("one")
+    assert not others("")
+    bench.complete()
+    assert [others(space) for space in ("", SPACE, OTHER)] == [True, False, True]
+    bench.complete(OTHER)
+    assert [others(space) for space in ("", SPACE, OTHER)] == [True, True, False]

@@ -319,7 +319,7 @@ async def test_what_is_set_aside_is_counted_for_the_user_and_never_deleted(conta
     for _ in range(3):
         workspace = await opened(container)
         workspace.store.is_damaged = True
-        notices.append((await opened(container)).notice)
+        notices.append((await opened(container)).index.notice)
     assert ["can be deleted" in notice for notice in notices] == [False, False, True]
     assert "3 such files" in notices[2]
     assert len(list((workspace.folder / "memory.db").parent.glob("memory.damaged*.db"))) == 3

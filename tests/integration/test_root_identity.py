@@ -56,7 +56,7 @@ def test_of_two_first_ones_with_other_folders_one_is_refused(index, tmp_path, mo
     other = tmp_path / "other"
     other.mkdir()
     check_of(index).check()
-    monkeypatch.setattr(module, "_known", lambda _tx: (None, ()))
+    monkeypatch.setattr(module, "known", lambda _tx: (None, ()))
     with pytest.raises(OtherFolder):
         check_of(index, other).check()
     check_of(index).check()

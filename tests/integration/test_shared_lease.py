@@ -130,6 +130,17 @@ async def test_asking_waits_for_nothing(machine, monkeypatch):
     assert time.monotonic() - began < 0.5
 
 
+async def test_who_lets_go_before_the_answer_does_not_lead(machine, monkeypatch):
+    slow = "SELECT pg_try_advisory_lock($1, $2) FROM pg_sleep(0.2)"
+    monkeypatch.setattr(postgres_leaders, "_TRY", slow)
+    one, other = machine(), machine()
+    one.lease.acquire()
+    one.lease.release()
+    await asyncio.sleep(0.3)
+    await until(other.lease.acquire, within_s=5)
+    assert not one.lease.is_held
+
+
 async def test_others_hear_what_the_leader_says(machine):
     one, other = machine(), machine()
     await one.leads()

@@ -186,6 +186,8 @@ def test_projects_have_indexes_of_their_own(world: World) -> None:
     assert world.make()
     assert not two.has_index()
     assert two.make()
+    assert world.has_index()
+    assert two.has_index()
     assert world.is_exact(vector(1))
     assert two.is_exact(vector(1))
     assert {

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from sqlalchemy.engine import Connection, Engine
 from tests.contract.vector_bench import OTHER, SPACE, Bench, add_project, of_text, vector
+from tests.postgres_lane import PostgresLane
 
 from memoranda.db.engine import begin_read, begin_write, open_engine
 from memoranda.db.health import prepare
@@ -331,3 +332,26 @@ def test_notes_are_counted_again_only_after_a_change(
         assert bench.progress().notes == 5
         bench.conn.rollback()
     assert counted()[0] == (4, 1)
+
+
+@pytest.mark.parametrize("place", ["postgresql"], indirect=True)
+def test_projects_are_written_at_the_same_time(place: PostgresLane, index: BlobVectorIndex) -> None:
+    """What one does not see yet has lower ids than what another has stored."""
+    other = BlobVectorIndex(2)
+    with place.writing() as conn:
+        add_project(conn, 2)
+    with place.writing(1) as first:
+        mine = Bench(first, index, 1)
+        note = mine.add("one")
+        mine.complete()
+        with place.writing(2) as second:
+            theirs = Bench(second, other, 2)
+            their_note = theirs.add("two")
+            theirs.complete()
+        with place.reading() as conn:
+            assert Bench(conn, index, 1).near(vector(1)) == []
+            found = Bench(conn, other, 2).near(vector(1))
+            assert {number for number, _ in found} == {their_note}
+    with place.reading() as conn:
+        assert {number for number, _ in Bench(conn, index, 1).near(vector(1))} == {note}
+        assert {number for number, _ in Bench(conn, other, 2).near(vector(1))} == {their_note}

@@ -196,6 +196,7 @@ def test_more_values_and_keys_than_a_statement_has_parameters(both: list[Writing
         ([meta(f"k{number}.x", MetadataOperator.EXISTS, "false") for number in range(50)], [1, 2]),
         ([meta("b.c", MetadataOperator.CONTAINS, "É"), *(meta(f"{n}", MetadataOperator.NE, "1") for n in range(30)),
           *(meta(f"{n}", MetadataOperator.NE, "2026-01-01") for n in range(30))], [1]),
+        ([meta("c", MetadataOperator.NE, "1"), meta("d", MetadataOperator.NE, "1")], [1]),
         ([SearchFilters(path="a*")] * 2 + [SearchFilters(path=f"*{'*' * n}a*d") for n in range(500)], [1]),
         ([SearchFilters(permalink="a"), SearchFilters(permalink="b")], []),
     ]  # fmt: skip

@@ -54,7 +54,20 @@ PATHS: Final = tuple(
     f"{folder}{name}.md" for folder in ("", "a/", "É/A_B/", "x/a%b/") for name in NAMES
 )
 
-PLACES: Final = ("a/", "/a", "/", "./a", "*", "a*", "*b.md", "*b", "A*/**b*", "memory://a", "x/*")
+PLACES: Final = (
+    "a/",
+    "/a",
+    "/a*",
+    "/",
+    "./a",
+    "*",
+    "a*",
+    "*b.md",
+    "*b",
+    "A*/**b*",
+    "memory://a",
+    "x/*",
+)
 
 Value = str | list[Any] | dict[str, Any] | None
 

@@ -7,6 +7,7 @@ change it, so the one who makes it may be another user than the one who serves.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, Literal
 
 from sqlalchemy.engine import Connection
@@ -20,7 +21,8 @@ _REVISION: Final = "SELECT version_num FROM {}.alembic_version"
 _HAS_SCHEMA: Final = "SELECT 1 FROM pg_namespace WHERE nspname = $1"
 _SERVER: Final = "SELECT current_setting('server_version_num')::int, getdatabaseencoding()"
 _OLDEST_SERVER: Final = 130_000
-_UNHURRIED: Final = "SET LOCAL statement_timeout = 0"
+_UNHURRIED_S: Final = 24 * 3600.0
+"""For one statement of a migration."""
 
 
 def bring_up_schema(database: PostgresDatabase) -> Literal["created", "upgraded", "current"]:
@@ -34,7 +36,11 @@ def bring_up_schema(database: PostgresDatabase) -> Literal["created", "upgraded"
     schema = database.address.schema
     if database.read(lambda conn: revision_of(conn, schema)) == HEAD:
         return "current"
-    return database.write(lambda conn: _bring_up(conn, schema, database.shown))
+    patient = PostgresDatabase(replace(database.address, statement_s=_UNHURRIED_S))
+    try:
+        return patient.write(lambda conn: _bring_up(conn, schema, database.shown))
+    finally:
+        patient.dispose()
 
 
 def _bring_up(
@@ -59,7 +65,6 @@ def _bring_up(
         )
     if conn.exec_driver_sql(_HAS_SCHEMA, (schema,)).first() is None:
         conn.exec_driver_sql(f"CREATE SCHEMA {_quoted(schema)}")
-    conn.exec_driver_sql(_UNHURRIED)
     config = Config()
     config.set_main_option("script_location", SCRIPTS)
     config.attributes["connection"] = conn

@@ -19,7 +19,7 @@ _SERVER: Final = """
            inet_client_addr() IS NULL OR inet_client_addr() = inet_server_addr()
                OR inet_client_addr() <<= '127.0.0.0/8'::inet,
            current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
-           (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+           (SELECT sum(numbackends)::int FROM pg_stat_database),
            (SELECT count(*) FROM pg_stat_activity WHERE application_name = current_setting('application_name')),
            (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
            (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),

@@ -244,7 +244,10 @@ class PostgresLocks:
 
     async def _end(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(_END_S), self._turn:  # who came before has had the connection
+            async with (
+                asyncio.timeout(_END_S),
+                self._turn,
+            ):  # who came before has had the connection
                 pass
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:

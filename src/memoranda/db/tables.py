@@ -12,11 +12,14 @@ columns).
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
     DateTime,
+    Dialect,
     Float,
     ForeignKey,
     Index,
@@ -27,6 +30,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TypeDecorator,
     UniqueConstraint,
     false,
     text,
@@ -34,13 +38,28 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 
+
+class WholeSeconds(TypeDecorator[datetime]):
+    """Times without a part of a second, as SQLite has them."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.replace(microsecond=0)
+
+
 # Naive UTC. SQLite keeps times as text: whole seconds, since every row has two of them (what needs
 # more, the order of files, uses `mtime_ns`).
-TIME = DateTime().with_variant(
-    sqlite.DATETIME(  # type: ignore[no-untyped-call]
-        storage_format=("%(year)04d-%(month)02d-%(day)02d %(hour)02d:%(minute)02d:%(second)02d")
-    ),
-    "sqlite",
+TIME = (
+    DateTime()
+    .with_variant(
+        sqlite.DATETIME(  # type: ignore[no-untyped-call]
+            storage_format=("%(year)04d-%(month)02d-%(day)02d %(hour)02d:%(minute)02d:%(second)02d")
+        ),
+        "sqlite",
+    )
+    .with_variant(WholeSeconds(), "postgresql")
 )
 
 metadata = MetaData(

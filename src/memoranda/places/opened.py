@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Protocol
 
 from memoranda.model.project import Project
-from memoranda.ports import Clock, Database, FullTextIndex, VectorIndex
+from memoranda.ports import Clock, Database, FullTextIndex, PathLocks, VectorIndex
 from memoranda.sync.integrity import PERIOD, FullCheck
-from memoranda.sync.lease import Lease
+from memoranda.sync.lease import ProjectLease
 from memoranda.text.analysis import Languages
 
 
@@ -20,6 +20,10 @@ def _always() -> bool:
 
 def _never() -> bool:
     return False
+
+
+def _nothing(_: str) -> None:
+    pass
 
 
 def _unknown() -> int:
@@ -34,11 +38,13 @@ class OpenIndex:
         shown: where it is, for people; without secrets.
         check: what is wrong with it, see `sync.integrity`.
         lease: the leadership of the project; None: nobody leads.
+        path_locks: those of notes among servers of other machines; None: the lock files do.
         notice: what happened to it when it was opened, "" if nothing.
         check_every: how old its last check may be.
         is_there: whether it is still the one that was opened.
         size: how many bytes it takes.
         is_led: whether some process leads the project, also one that hangs.
+        embedded: told the space when all notes have their vectors in it; does not wait.
         is_shared: other projects are in it too, and `size` is of all.
     """
 
@@ -48,12 +54,14 @@ class OpenIndex:
     vectors: VectorIndex
     shown: str
     check: FullCheck
-    lease: Lease | None = None
+    lease: ProjectLease | None = None
+    path_locks: PathLocks | None = None
     notice: str = ""
     check_every: timedelta = PERIOD
     is_there: Callable[[], bool] = _always
     size: Callable[[], int] = _unknown
     is_led: Callable[[], bool] = _never
+    embedded: Callable[[str], None] = _nothing
     is_shared: bool = False
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from typing import Final
 
 from loguru import logger
@@ -14,15 +16,20 @@ from sqlalchemy.engine import Connection
 
 from memoranda.db.migrate_postgres import bring_up_schema, revision_of
 from memoranda.db.postgres import Address, PostgresDatabase
+from memoranda.db.postgres_leaders import Leadership
 from memoranda.db.postgres_leading import is_led, keep_leaders_away
-from memoranda.errors import DatabaseAway, DatabaseProblem, ProjectConflict
+from memoranda.db.postgres_locks import PostgresLocks
+from memoranda.errors import DatabaseAway, DatabaseProblem, MemorandaError, ProjectConflict
 from memoranda.model.project import Project
 from memoranda.places.opened import OpenIndex
 from memoranda.ports import Clock
 from memoranda.repositories.project import ensure_project, known_project
 from memoranda.repositories.project_rows import id_of, remove_all
 from memoranda.repositories.search_postgres import PostgresFullTextIndex
-from memoranda.repositories.vectors import BlobVectorIndex
+from memoranda.repositories.vector_near import retire_near
+from memoranda.repositories.vector_near_index import make_index
+from memoranda.repositories.vectors_pgvector import PostgresVectorIndex
+from memoranda.sync.shared_lease import SharedLease
 from memoranda.sync.sync_service import INDEX_VERSION
 from memoranda.text.analysis import ENGLISH, Languages
 
@@ -42,6 +49,7 @@ class PostgresPlaces:
 
     def __init__(self, address: Address) -> None:
         self._database = PostgresDatabase(address)
+        self._locks = PostgresLocks(address)
         self._away: DatabaseAway | None = None
         self._away_at = 0.0
 
@@ -59,7 +67,15 @@ class PostgresPlaces:
             done = bring_up_schema(self._database)
         if done == "created":
             logger.info("The tables were made in {}", self._database.shown)
-        return open_in(self._database, project, clock, languages)
+        index = open_in(self._database, project, clock, languages)
+        leadership = Leadership(self._locks, index.project_id)
+        leadership.watch()
+        return replace(
+            index,
+            lease=SharedLease(leadership, version("memoranda"), INDEX_VERSION),
+            path_locks=self._locks.of_project(index.project_id),
+            embedded=_NearIndexes(self._database, project.name, index.project_id).make,
+        )
 
     def shown(self, project: Project) -> str:
         """The address without its password; the same for all projects."""
@@ -101,6 +117,7 @@ class PostgresPlaces:
                     hint="End the servers that serve the project, on every machine, and repeat the command.",
                     parameter="project",
                 )
+            retire_near(conn, project_id, "")
             remove_all(conn, project_id)
 
         database = PostgresDatabase(address)
@@ -125,7 +142,34 @@ class PostgresPlaces:
 
     def close(self) -> None:
         """Close all connections."""
+        self._locks.close()
         self._database.dispose()
+
+
+class _NearIndexes:
+    """Makes the indexes of a project's vectors, one at a time, in a thread that nobody waits for."""
+
+    def __init__(self, database: PostgresDatabase, name: str, project_id: int) -> None:
+        self._database = database
+        self._name = name
+        self._project_id = project_id
+        self._thread: threading.Thread | None = None
+
+    def make(self, space: str) -> None:
+        """Begin, unless one is being made."""
+        if self._thread is None or not self._thread.is_alive():
+            name = f"near {self._name}"
+            self._thread = threading.Thread(
+                target=self._make, args=(space,), name=name, daemon=True
+            )
+            self._thread.start()
+
+    def _make(self, space: str) -> None:
+        try:
+            if make_index(self._database, self._project_id, space):
+                logger.info("Project {}: the index of its vectors was made", self._name)
+        except (MemorandaError, RuntimeError) as error:  # the latter when all is being closed
+            logger.warning("Project {}: its vectors have no index: {}", self._name, error)
 
 
 def open_in(
@@ -138,7 +182,7 @@ def open_in(
         database,
         project_id,
         fulltext,
-        BlobVectorIndex(project_id),
+        PostgresVectorIndex(project_id),
         database.shown,
         partial(_checked, database, fulltext),
         size=partial(size_of, database),

@@ -145,12 +145,12 @@ def open_index(
         BlobVectorIndex(project_id),
         str(path),
         partial(_checked, path),
-        lease,
-        notice,
-        check_every,
-        is_there,
-        partial(size_of, path),
-        partial(is_held, path.with_name(LOCK_FILE)),
+        lease=lease,
+        notice=notice,
+        check_every=check_every,
+        is_there=is_there,
+        size=partial(size_of, path),
+        is_led=partial(is_held, path.with_name(LOCK_FILE)),
     )
 
 

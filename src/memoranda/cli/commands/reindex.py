@@ -30,6 +30,7 @@ def reindex(project: ProjectOption = None, as_json: JsonOption = False) -> int:
 
     async def work(container: Container) -> tuple[Project, SyncReport, Vectors]:
         chosen = container.find_project(project)
+        container.is_adopting = True
         workspace = await opened(container, chosen)
         await put_right(workspace)
         with progress_bar(chosen.name) as progress:

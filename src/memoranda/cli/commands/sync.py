@@ -102,9 +102,8 @@ def sync(
     else:
         for synced, result, vectors in done:
             write_text(f"{report_text(synced.name, result)}\n{vectors_text(vectors)}")
-        for error in {
-            error.message: error for error in errors
-        }.values():  # all may have one trouble
+        distinct = {error.message: error for error in errors}  # all may have one trouble
+        for error in distinct.values():
             report(error.code, error.message, hint=hint(error), as_json=False)
     failed = errors or any(nothing_read(result) for _, result, _ in done)
     return FAILED if failed else 0
