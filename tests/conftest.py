@@ -99,7 +99,7 @@ def memory_path(_memory: Path) -> Iterator[Path]:
 @cache
 def migrated_postgres() -> str:
     """The name of a database with the tables of the newest revision and no rows."""
-    from tests.postgres_server import databases
+    from tools.postgres_server import databases
 
     from memoranda.db.migrate_postgres import bring_up_schema
     from memoranda.db.postgres import PostgresDatabase, address_of
@@ -114,7 +114,7 @@ def migrated_postgres() -> str:
 @pytest.fixture
 def postgres_url() -> Iterator[str]:
     """The address of a database of this test's own, whose tables are made; skipped where no server can be."""
-    from tests.postgres_server import databases, why_not
+    from tools.postgres_server import databases, why_not
 
     if reason := why_not():
         pytest.skip(reason)

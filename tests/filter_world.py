@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.engine import Connection
 from tests.conftest import migrated_postgres
-from tests.postgres_server import databases, why_not
+from tools.postgres_server import databases, why_not
 
 from memoranda.db.engine import begin_write, open_engine
 from memoranda.db.health import prepare

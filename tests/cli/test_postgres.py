@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 from tests.cli.conftest import Cli, Outcome
-from tests.postgres_server import databases
+from tools.postgres_server import databases
 
 from memoranda.cli.commands.config import shown_settings
 from memoranda.cli.version import version

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,13 +14,16 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, text
 from sqlalchemy.engine import Connection
+from tests.postgres_lane import PostgresLane, in_lane
 
+from memoranda.db.dialects import is_postgresql
 from memoranda.db.engine import begin_write, open_engine
 from memoranda.db.health import prepare
 from memoranda.db.tables import entity, project
 from memoranda.model.item_key import item_key
 from memoranda.model.search import ItemType, SearchFilters, SearchQuery, SearchType
 from memoranda.ports import FullTextIndex, IndexedItem, IndexedNote
+from memoranda.repositories.search_postgres import PostgresFullTextIndex
 from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.store import Tx
 from memoranda.services.found import FoundPage
@@ -81,20 +86,27 @@ class Bench:
         return [self.paths[note.entity_id] for note in self.page(query, **options).hits]
 
 
-@pytest.fixture(params=[SqliteFullTextIndex])
+@pytest.fixture(params=["sqlite", "postgres"])
 def make_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[int], Bench]]:
-    prepare(tmp_path / "memory.db")
-    engine = open_engine(tmp_path / "memory.db")
-    with begin_write(engine) as conn:
+    if request.param == "sqlite":
+        prepare(tmp_path / "memory.db")
+        engine = open_engine(tmp_path / "memory.db")
+        with begin_write(engine) as conn:
+            yield partial(_bench, conn, SqliteFullTextIndex)
+        engine.dispose()
+        return
+    lane: PostgresLane = request.getfixturevalue("lane")
+    with ExitStack() as ends:
+        conn = lane.run(lambda: ends.enter_context(lane.writing()))
+        yield partial(_bench, conn, PostgresFullTextIndex)
+        lane.run(ends.close)
 
-        def make(project_id: int) -> Bench:
-            values = {"id": project_id, "external_id": f"p{project_id}", "name": "p", "path": "/p",
-                      "permalink": f"p{project_id}", "created_at": DAY, "updated_at": DAY}  # fmt: skip
-            conn.execute(insert(project).values(**values))
-            return Bench(conn, request.param(project_id), project_id)
 
-        yield make
-    engine.dispose()
+def _bench(conn: Connection, make: Callable[[int], FullTextIndex], project_id: int) -> Bench:
+    values = {"id": project_id, "external_id": f"p{project_id}", "name": "p", "path": "/p",
+              "permalink": f"p{project_id}", "created_at": DAY, "updated_at": DAY}  # fmt: skip
+    in_lane(lambda: conn.execute(insert(project).values(**values)))
+    return Bench(conn, make(project_id), project_id)
 
 
 @pytest.fixture
@@ -356,7 +368,10 @@ def test_very_common_words_page_exactly(bench: Bench) -> None:
 def test_check_sees_damage(bench: Bench) -> None:
     bench.add("a.md", "needle")
     assert bench.fulltext.check(bench.conn)
-    bench.conn.execute(text("UPDATE search_index_content SET c3 = 'other' WHERE c3 = 'needle'"))
+    damage = "UPDATE search_index_content SET c3 = 'other' WHERE c3 = 'needle'"
+    if is_postgresql(bench.conn):
+        damage = "DELETE FROM search_terms WHERE key = (SELECT max(key) FROM search_terms)"
+    bench.conn.execute(text(damage))
     assert not bench.fulltext.check(bench.conn)
 
 
@@ -586,10 +601,14 @@ def day(month: int) -> dict[str, Any]:
 
 @pytest.fixture
 def dated(bench: Bench) -> Bench:
+    in_lane(lambda: _add_dated(bench))
+    return bench
+
+
+def _add_dated(bench: Bench) -> None:
     bench.add("a.md", "the herons came", **day(3))
     bench.add("b.md", "a meeting of March 2025 about ponds")
     bench.add("c.md", "long march of the penguins")
-    return bench
 
 
 def test_a_date_alone_finds_the_notes_of_it_and_those_that_say_it(dated: Bench) -> None:

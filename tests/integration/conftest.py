@@ -109,7 +109,7 @@ def opener(backend: str) -> Iterator[Opener]:
     if backend == "sqlite":
         yield lambda home, *how: open_at(home / "memory.db", *how)
         return
-    from tests.postgres_server import databases
+    from tools.postgres_server import databases
 
     from memoranda.db.postgres import PostgresDatabase, address_of
     from memoranda.places.postgres import open_in

@@ -13,7 +13,7 @@ import pytest
 from loguru import logger
 from tests.integration.conftest import Index, until
 from tests.integration.undo_world import UndoWorld
-from tests.postgres_server import Server, why_not
+from tools.postgres_server import Server, why_not
 
 from memoranda.db import postgres_leaders
 from memoranda.db.migrate_postgres import bring_up_schema

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 
 import pytest
-from tests.postgres_server import databases
+from tools.postgres_server import databases
 
 from memoranda.db import postgres_locks as module
 from memoranda.db.postgres import address_of

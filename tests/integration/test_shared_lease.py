@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from tests.integration.conftest import until
 from tests.integration.test_lease import SYNC, WATCH
-from tests.postgres_server import Server, databases
+from tools.postgres_server import Server, databases
 
 from memoranda.db import postgres_leaders, postgres_locks
 from memoranda.db.postgres import address_of

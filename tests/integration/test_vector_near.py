@@ -10,7 +10,7 @@ import asyncpg
 import numpy as np
 import pytest
 from tests.contract.vector_bench import OTHER, SPACE, Bench, add_project, of_text, vector
-from tests.postgres_server import databases
+from tools.postgres_server import databases
 
 from memoranda.db.postgres import PostgresDatabase, address_of
 from memoranda.repositories import vector_near_index, vectors_pgvector

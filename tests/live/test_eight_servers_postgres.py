@@ -15,7 +15,7 @@ from tests.live.crowd import SERVERS, Crowd
 from tests.live.home import until
 from tests.live.postgres_home import PostgresHome
 from tests.live.test_eight_servers import assert_all_is_there, save_by_hand
-from tests.postgres_server import Databases, Server, why_not
+from tools.postgres_server import Databases, Server, why_not
 
 SOAK = bool(os.environ.get("MEMORANDA_SOAK"))
 WRITES = 50 if SOAK else 6
@@ -67,6 +67,8 @@ def home(shared_home: PostgresHome, tmp_path: Path) -> Iterator[PostgresHome]:
 
 def _crowded(shared_home: PostgresHome) -> PostgresHome:
     alive = [server for server in shared_home.servers if server.process.poll() is None]
+    for dead in set(shared_home.servers) - set(alive):
+        dead.kill()  # its pipes are closed with it
     new = [shared_home.start(f"client {number}") for number in range(len(alive), SERVERS)]
     for one in new:
         one.greet()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sqlalchemy.engine import Connection
 from tests.contract.vector_bench import SPACE, Bench, add_project, of_text, vector
 from tests.postgres_lane import opened
-from tests.postgres_server import databases, why_not
+from tools.postgres_server import databases, why_not
 
 from memoranda.db.dialects import both, is_postgresql
 from memoranda.db.engine import begin_write, open_engine

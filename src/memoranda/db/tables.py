@@ -39,6 +39,16 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 
 
+class Characters(TypeDecorator[str]):
+    """Text with U+FFFD for NUL, which PostgreSQL cannot hold."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return value.replace("\0", "\ufffd") if value and "\0" in value else value
+
+
 class WholeSeconds(TypeDecorator[datetime]):
     """Times without a part of a second, as SQLite has them."""
 
@@ -62,6 +72,8 @@ TIME = (
     .with_variant(WholeSeconds(), "postgresql")
 )
 
+TEXT = Text().with_variant(Characters(), "postgresql")
+
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -76,9 +88,9 @@ project = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("external_id", String, nullable=False, unique=True),
-    Column("name", Text, nullable=False),
-    Column("path", Text, nullable=False),
-    Column("permalink", Text, unique=True),
+    Column("name", TEXT, nullable=False),
+    Column("path", TEXT, nullable=False),
+    Column("permalink", TEXT, unique=True),
     Column("is_active", Boolean, nullable=False, server_default=true()),
     Column("is_default", Boolean, nullable=False, server_default=false()),
     Column("created_at", TIME, nullable=False),
@@ -91,34 +103,34 @@ entity = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("external_id", String, nullable=False, unique=True),
-    Column("title", Text, nullable=False),
-    Column("note_type", Text, index=True),
-    Column("content_type", Text, nullable=False, server_default="text/markdown"),
-    Column("file_path", Text, nullable=False),
-    Column("permalink", Text),
-    Column("entity_metadata", Text),
-    Column("content", Text),
+    Column("title", TEXT, nullable=False),
+    Column("note_type", TEXT, index=True),
+    Column("content_type", TEXT, nullable=False, server_default="text/markdown"),
+    Column("file_path", TEXT, nullable=False),
+    Column("permalink", TEXT),
+    Column("entity_metadata", TEXT),
+    Column("content", TEXT),
     Column("mtime", Float),
     Column("size", Integer),
-    Column("checksum", Text),
+    Column("checksum", TEXT),
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
     Column("created_at", TIME, nullable=False),
     Column("updated_at", TIME, nullable=False),
-    Column("created_by", Text),
-    Column("last_updated_by", Text),
+    Column("created_by", TEXT),
+    Column("last_updated_by", TEXT),
     # own
     Column("mtime_ns", BigInteger, nullable=False),
     Column("ctime_ns", BigInteger, nullable=False),
     Column("inode", BigInteger, nullable=False),
     Column("note_created", TIME, nullable=False),
     Column("note_modified", TIME, nullable=False),
-    Column("tags", Text, nullable=False, server_default="[]"),
-    Column("aliases", Text, nullable=False, server_default="[]"),
-    Column("wanted_permalink", Text, nullable=False),
+    Column("tags", TEXT, nullable=False, server_default="[]"),
+    Column("aliases", TEXT, nullable=False, server_default="[]"),
+    Column("wanted_permalink", TEXT, nullable=False),
     Column("permalink_class", Integer, nullable=False),
-    Column("hashed_permalink", Text, nullable=False),
-    Column("encoding", Text, nullable=False, server_default="utf-8"),
-    Column("problems", Text, nullable=False, server_default="[]"),
+    Column("hashed_permalink", TEXT, nullable=False),
+    Column("encoding", TEXT, nullable=False, server_default="utf-8"),
+    Column("problems", TEXT, nullable=False, server_default="[]"),
     Column("links_dirty", Boolean, nullable=False, server_default=false()),
     Column("missing_since", TIME),
     UniqueConstraint("permalink", "project_id"),
@@ -162,11 +174,11 @@ observation = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("external_id", String, nullable=False, unique=True),
-    Column("content", Text, nullable=False),
-    Column("category", Text, index=True),
-    Column("context", Text),
-    Column("tags", Text),
-    Column("permalink", Text),
+    Column("content", TEXT, nullable=False),
+    Column("category", TEXT, index=True),
+    Column("context", TEXT),
+    Column("tags", TEXT),
+    Column("permalink", TEXT),
     Column(
         "entity_id",
         Integer,
@@ -181,10 +193,10 @@ observation = Table(
     Column("ordinal", Integer, nullable=False),
     Column("line", Integer, nullable=False),
     Column("end_line", Integer, nullable=False),
-    Column("block_id", Text),
-    Column("attributes", Text),
-    Column("heading_path", Text),
-    Column("parent", Text),
+    Column("block_id", TEXT),
+    Column("attributes", TEXT),
+    Column("heading_path", TEXT),
+    Column("parent", TEXT),
     Column("parent_line", Integer),
     sqlite_autoincrement=True,
 )
@@ -209,15 +221,15 @@ relation = Table(
         index=True,  # the unique indexes below are partial and cannot find the rows of a note
     ),
     Column("to_id", Integer, ForeignKey("entity.id", ondelete="SET NULL"), index=True),
-    Column("to_name", Text, nullable=False),
-    Column("relation_type", Text, nullable=False),
-    Column("context", Text),
-    Column("permalink", Text),
+    Column("to_name", TEXT, nullable=False),
+    Column("relation_type", TEXT, nullable=False),
+    Column("context", TEXT),
+    Column("permalink", TEXT),
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
     Column("created_at", TIME, nullable=False),
     Column("updated_at", TIME, nullable=False),
     # own
-    Column("target", Text, nullable=False),
+    Column("target", TEXT, nullable=False),
     Column("line", Integer, nullable=False),
     sqlite_autoincrement=True,
 )
@@ -250,15 +262,15 @@ link = Table(
     Column("ordinal", Integer, nullable=False),
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
     Column("to_id", Integer, ForeignKey("entity.id", ondelete="SET NULL"), index=True),
-    Column("key", Text, nullable=False),
-    Column("root_key", Text),
-    Column("slug_key", Text, nullable=False),
-    Column("form", Text, nullable=False),
-    Column("target", Text, nullable=False),
-    Column("anchor", Text),
-    Column("label", Text),
-    Column("relation_type", Text, nullable=False),
-    Column("context", Text),
+    Column("key", TEXT, nullable=False),
+    Column("root_key", TEXT),
+    Column("slug_key", TEXT, nullable=False),
+    Column("form", TEXT, nullable=False),
+    Column("target", TEXT, nullable=False),
+    Column("anchor", TEXT),
+    Column("label", TEXT),
+    Column("relation_type", TEXT, nullable=False),
+    Column("context", TEXT),
     Column("is_attachment", Boolean, nullable=False),
     Column("line", Integer, nullable=False),
     Column("start", Integer, nullable=False),
@@ -277,7 +289,7 @@ note_name = Table(
     "note_name",
     metadata,
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
-    Column("key", Text, nullable=False),
+    Column("key", TEXT, nullable=False),
     Column("kind", Integer, nullable=False),
     Column("entity_id", Integer, nullable=False),
     PrimaryKeyConstraint("project_id", "key", "kind", "entity_id"),
@@ -289,10 +301,10 @@ file_failure = Table(
     "file_failure",
     metadata,
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
-    Column("file_path", Text, nullable=False),
-    Column("checksum", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("reason", Text, nullable=False),
+    Column("file_path", TEXT, nullable=False),
+    Column("checksum", TEXT, nullable=False),
+    Column("kind", TEXT, nullable=False),
+    Column("reason", TEXT, nullable=False),
     Column("count", Integer, nullable=False),
     Column("failed_at", TIME, nullable=False),
     PrimaryKeyConstraint("project_id", "file_path"),
@@ -303,8 +315,8 @@ index_meta = Table(
     "index_meta",
     metadata,
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
-    Column("key", Text, nullable=False),
-    Column("value", Text, nullable=False),
+    Column("key", TEXT, nullable=False),
+    Column("value", TEXT, nullable=False),
     PrimaryKeyConstraint("project_id", "key"),
 )
 
@@ -313,7 +325,7 @@ search_vector_chunks = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("entity_id", Integer, ForeignKey("entity.id", ondelete="CASCADE"), nullable=False),
-    Column("chunk_text", Text, nullable=False),
+    Column("chunk_text", TEXT, nullable=False),
     Column("chunk_index", Integer, nullable=False),
     Column("project_id", Integer, ForeignKey("project.id")),
     Column("created_at", TIME),
@@ -340,7 +352,7 @@ search_vector_embeddings = Table(
     ),
     Column("embedding", LargeBinary, nullable=False),
     Column("dimensions", Integer, nullable=False),
-    Column("model", Text, nullable=False),
+    Column("model", TEXT, nullable=False),
     Column("created_at", TIME),
     sqlite_autoincrement=True,
 )
@@ -359,9 +371,9 @@ search_vector_notes = Table(
         autoincrement=False,
     ),
     Column("project_id", Integer, ForeignKey("project.id"), nullable=False),
-    Column("space", Text, nullable=False),
-    Column("checksum", Text, nullable=False),
-    Column("title", Text, nullable=False),
+    Column("space", TEXT, nullable=False),
+    Column("checksum", TEXT, nullable=False),
+    Column("title", TEXT, nullable=False),
     Column("indexed_at", TIME, nullable=False),
     Column("vectors", Integer, nullable=False),
 )

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+)
 
+from memoranda.db.dialects import is_postgresql
 from memoranda.db.tables import entity, note_name
 from memoranda.model.note import NoteRef
 from memoranda.repositories.refs import REF_COLUMNS, note_ref
@@ -34,16 +45,19 @@ _NAMED = (
 )
 
 _TITLES = select(note_name.c.entity_id).where(_MINE, note_name.c.kind == bindparam("as_kind"))
-_TITLES_BEFORE = (
-    _TITLES.where(note_name.c.key < bindparam("named"))
-    .order_by(note_name.c.key.desc())
-    .limit(bindparam("most"))
-)
-_TITLES_FROM = (
-    _TITLES.where(note_name.c.key >= bindparam("named"))
-    .order_by(note_name.c.key)
-    .limit(bindparam("most"))
-)
+_BEGINNING = 250
+"""Characters by which names are in order on PostgreSQL, whose indexes hold no long ones."""
+
+
+def _around(key: ColumnElement[str]) -> tuple[Select[Any], Select[Any]]:
+    """The names from one on, and those before it, nearest first."""
+    after = _TITLES.where(key >= bindparam("named")).order_by(key)
+    before = _TITLES.where(key < bindparam("named")).order_by(key.desc())
+    return after.limit(bindparam("most")), before.limit(bindparam("most"))
+
+
+_ON_SQLITE = _around(note_name.c.key)
+_ON_POSTGRESQL = _around(func.left(note_name.c.key, literal_column(str(_BEGINNING))))
 
 
 class NameRepository(ProjectScoped):
@@ -86,10 +100,11 @@ class NameRepository(ProjectScoped):
     def neighbours(self, key: str, kind: int, count: int) -> list[int]:
         """The notes whose name of this kind stands next to `key` in the alphabet, `count` on each side."""
         values = {"project": self._project_id, "named": key, "as_kind": kind, "most": count}
+        statements = _ON_SQLITE
+        if is_postgresql(self._conn):
+            statements, values["named"] = _ON_POSTGRESQL, key[:_BEGINNING]
         return [
-            i
-            for statement in (_TITLES_FROM, _TITLES_BEFORE)
-            for i in self._conn.execute(statement, values).scalars()
+            i for statement in statements for i in self._conn.execute(statement, values).scalars()
         ]
 
     def notes_named(self, keys: Collection[str]) -> list[tuple[str, int, NoteRef]]:

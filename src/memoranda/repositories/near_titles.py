@@ -1,17 +1,24 @@
-"""Notes whose titles begin words as a misspelt name does. SQL of SQLite's full-text index, bounded."""
+"""Notes whose titles begin words as a misspelt name does. SQL of the full-text index, bounded."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from memoranda.db.dialects import is_postgresql
+from memoranda.repositories.driver import rows
 from memoranda.repositories.store import ProjectScoped
+from memoranda.text.lexemes import TITLE, all_of, any_of
 
-_WITH = """
-    SELECT entity_id FROM search_index WHERE search_index MATCH ? AND project_id = {:d} LIMIT {:d}
+_ON_SQLITE: Final = """
+    SELECT entity_id FROM search_index WHERE search_index MATCH ? AND project_id = ? LIMIT ?
 """
-_MOST_WORDS = 8
-_SHORTEST = 3
-_DROPPED = 2
+_ON_POSTGRESQL: Final = """
+    SELECT DISTINCT key >> 24 FROM search_terms WHERE terms @@ CAST($1 AS tsquery) ORDER BY 1 LIMIT $2
+"""
+_MOST_WORDS: Final = 8
+_SHORTEST: Final = 3
+_DROPPED: Final = 2
 """Letters at the end of a word that may be wrong."""
 
 
@@ -26,14 +33,22 @@ class NearTitleRepository(ProjectScoped):
             most: so many for all words together, and for each word.
         """
         begun = [
-            f'{{title}} : "{word[: max(_SHORTEST, len(word) - _DROPPED)]}" *'
+            word[: max(_SHORTEST, len(word) - _DROPPED)]
             for word in words[:_MOST_WORDS]
             if len(word) >= _SHORTEST
         ]
+        asked = [begun, *([one] for one in begun)] if begun else []
         found: dict[int, None] = {}
-        for expression in dict.fromkeys((" AND ".join(begun), *begun)):
-            if expression:
-                sql = _WITH.format(self._project_id, most)
-                rows = self._conn.exec_driver_sql(sql, (expression,)).cursor.fetchall()
-                found |= dict.fromkeys(i for (i,) in rows)
+        for beginnings in asked:
+            found |= dict.fromkeys(self._having_all(beginnings, most))
         return list(found)
+
+    def _having_all(self, beginnings: Sequence[str], most: int) -> list[int]:
+        if is_postgresql(self._conn):
+            parts = [
+                any_of(self._project_id, [one], is_prefix=True, label=TITLE) for one in beginnings
+            ]
+            query = all_of(parts) if all(parts) else ""
+            return [i for (i,) in rows(self._conn, _ON_POSTGRESQL, query, most)] if query else []
+        match = " AND ".join(f'{{title}} : "{one}" *' for one in beginnings)
+        return [i for (i,) in rows(self._conn, _ON_SQLITE, match, self._project_id, most)]

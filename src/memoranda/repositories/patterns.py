@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, or_, select
 
 from memoranda.db.tables import entity
+from memoranda.repositories.likeness import any_case_like
 from memoranda.repositories.store import ProjectScoped
 
 _BEGINNING = (
@@ -12,8 +13,8 @@ _BEGINNING = (
     .where(
         entity.c.project_id == bindparam("project"),
         or_(
-            entity.c.permalink.like(bindparam("pattern"), escape="\\"),
-            entity.c.file_path.like(bindparam("pattern"), escape="\\"),
+            any_case_like(entity.c.permalink, bindparam("pattern")),
+            any_case_like(entity.c.file_path, bindparam("pattern")),
         ),
     )
     .order_by(entity.c.file_path)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import uuid
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Row,
     ScalarSelect,
     Table,
     delete,
@@ -18,6 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection
 
+from memoranda.db.dialects import is_postgresql
 from memoranda.db.tables import entity, index_meta, link, observation, project, relation
 from memoranda.model.project import Counts, Project
 from memoranda.repositories.store import ProjectScoped
@@ -30,26 +33,19 @@ LAST_FULL_SYNC = "last_full_sync"
 
 def known_project(conn: Connection, wanted: Project) -> int | None:
     """The id of the project's row if it is there and up to date: nothing has to be written."""
-    row = conn.execute(
-        select(project.c.id, project.c.name, project.c.path, project.c.is_default).where(
-            project.c.permalink == wanted.permalink
-        )
-    ).one_or_none()
-    if row is None or row[1:] != (wanted.name, str(wanted.path), wanted.is_default):
-        return None
-    return int(row.id)
+    row = _row(conn, wanted)
+    return None if row is None or _differs(conn, row, wanted) else int(row.id)
 
 
 def ensure_project(conn: Connection, wanted: Project, now: datetime, index_version: int) -> int:
-    """The id of the project's row, made or brought up to date. One project a database on SQLite.
+    """The id of the project's row, made or brought up to date.
+
+    One project a database on SQLite. On PostgreSQL servers share the row, each with a path and a default of its
+    own: those of the first one stay.
 
     A new row remembers `index_version`: what the index will be made with.
     """
-    row = conn.execute(
-        select(project.c.id, project.c.name, project.c.path, project.c.is_default).where(
-            project.c.permalink == wanted.permalink
-        )
-    ).one_or_none()
+    row = _row(conn, wanted)
     values = {
         "name": wanted.name,
         "path": str(wanted.path),
@@ -75,9 +71,26 @@ def ensure_project(conn: Connection, wanted: Project, now: datetime, index_versi
             )
         )
         return int(created)
-    if (row.name, row.path, row.is_default) != (wanted.name, str(wanted.path), wanted.is_default):
+    if _differs(conn, row, wanted):
+        if is_postgresql(conn):
+            values = {"name": wanted.name}
         conn.execute(update(project).where(project.c.id == row.id).values(**values, updated_at=now))
     return int(row.id)
+
+
+def _row(conn: Connection, wanted: Project) -> Row[*tuple[Any, ...]] | None:
+    return conn.execute(
+        select(project.c.id, project.c.name, project.c.path, project.c.is_default).where(
+            project.c.permalink == wanted.permalink
+        )
+    ).one_or_none()
+
+
+def _differs(conn: Connection, row: Row[*tuple[Any, ...]], wanted: Project) -> bool:
+    if is_postgresql(conn):
+        return bool(row.name != wanted.name)
+    mine = row.name, row.path, row.is_default
+    return mine != (wanted.name, str(wanted.path), wanted.is_default)
 
 
 class ProjectRepository(ProjectScoped):

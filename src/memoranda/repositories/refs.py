@@ -11,6 +11,7 @@ from sqlalchemy import Row, bindparam, func, or_, select
 from memoranda.db.tables import entity, note_name
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import NoteRef
+from memoranda.repositories.likeness import any_case_like
 from memoranda.repositories.store import ProjectScoped, in_chunks, many, texts
 
 REF_COLUMNS = (
@@ -42,7 +43,7 @@ _TAILS = (
         note_name.c.kind == bindparam("as_kind"),
         or_(
             entity.c.permalink == bindparam("tail"),
-            entity.c.permalink.like(bindparam("pattern"), escape="\\"),
+            any_case_like(entity.c.permalink, bindparam("pattern")),
         ),
     )
     .order_by(entity.c.file_path)

@@ -13,6 +13,7 @@ from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import IncomingRelation, OutgoingRelation
 from memoranda.repositories.store import ProjectScoped, in_chunks, many
 
+_ALL = (1 << 31) - 1
 _MINE = entity.c.project_id == bindparam("project")
 _DELETE_LINKS = delete(link).where(link.c.entity_id.in_(many("values")))
 _INSERT_LINKS = insert(link)
@@ -275,7 +276,8 @@ class RelationRepository(ProjectScoped):
             entity_id: the target.
             limit: at most so many; negative for all.
         """
-        rows = self._conn.execute(_INCOMING, {"of": entity_id, "most": limit})
+        most = limit if limit >= 0 else _ALL
+        rows = self._conn.execute(_INCOMING, {"of": entity_id, "most": most})
         return [IncomingRelation(*row) for row in rows]
 
     def neighbours(self, entity_ids: Collection[int]) -> list[tuple[int, int, str]]:

@@ -164,15 +164,15 @@ class PostgresFullTextIndex:
                 item_key(note.entity_id, ordinal, KINDS[item.item_type]),
                 note.entity_id,
                 self._project_id,
-                item.title or None,
-                item.content,
+                _storable(item.title) or None,
+                _storable(item.content),
                 note_type,
                 item.item_type.value,
                 created,
                 updated,
-                item.tags or None,
+                _storable(item.tags) or None,
                 added or None,
-                item.headings or None,
+                _storable(item.headings) or None,
                 path_json(item.heading_path) if item.heading_path else None,
                 item.start_line,
                 item.end_line,
@@ -192,6 +192,10 @@ class PostgresFullTextIndex:
         )
         for part, vector in enumerate(vectors(self._project_id, columns)):
             yield key, part, self._project_id, vector
+
+
+def _storable(text: str) -> str:
+    return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
 def _written(row: tuple[Any, ...]) -> Iterator[str]:

@@ -9,7 +9,6 @@ Source: spec 2.1.5.
 
 from __future__ import annotations
 
-import sqlalchemy as sa
 from alembic import op
 
 revision = "0006"
@@ -37,31 +36,47 @@ def downgrade() -> None:
 
 
 def bound_indexes() -> None:
-    """Leave out indexes whose rows may be too long, and make those of hashes that are needed."""
+    """Leave out indexes whose rows may be too long, and make those that are needed of hashes.
+
+    Only `uq_entity_file_path_project_id` stays as it is, since folders are ranges of it: a longer path is a
+    failure of its file.
+    """
     for name, table in (
         ("ix_entity_note_type", "entity"),
         ("ix_entity_filters", "entity"),
         ("ix_entity_version", "entity"),
+        ("ix_entity_wanted", "entity"),
+        ("ix_entity_hashed", "entity"),
         ("ix_observation_category", "observation"),
         ("ix_observation_tags", "observation"),
         ("uq_relation_resolved", "relation"),
         ("uq_relation_unresolved", "relation"),
+        ("ix_link_key", "link"),
+        ("ix_link_root_key", "link"),
+        ("ix_link_slug_key", "link"),
     ):
         op.drop_index(name, table)
-    op.create_index(
-        "uq_relation_resolved",
-        "relation",
-        ["from_id", "to_id", sa.text("md5(relation_type)")],
-        unique=True,
-        postgresql_where=sa.text("to_id IS NOT NULL"),
-    )
-    op.create_index(
-        "uq_relation_unresolved",
-        "relation",
-        ["from_id", sa.text("md5(to_name)"), sa.text("md5(relation_type)")],
-        unique=True,
-        postgresql_where=sa.text("to_id IS NULL"),
-    )
+    op.drop_constraint("uq_entity_permalink_project_id", "entity")
+    op.drop_constraint("pk_note_name", "note_name")
+    op.drop_constraint("pk_file_failure", "file_failure")
+    for index in (
+        "UNIQUE INDEX uq_entity_permalink ON entity (project_id, md5(permalink))",
+        "INDEX ix_entity_permalink ON entity USING hash (permalink)",
+        "INDEX ix_entity_wanted ON entity USING hash (wanted_permalink)",
+        "INDEX ix_entity_hashed ON entity USING hash (hashed_permalink)",
+        "UNIQUE INDEX uq_relation_resolved ON relation (from_id, to_id, md5(relation_type))"
+        " WHERE to_id IS NOT NULL",
+        "UNIQUE INDEX uq_relation_unresolved ON relation (from_id, md5(to_name), md5(relation_type))"
+        " WHERE to_id IS NULL",
+        "INDEX ix_link_key ON link USING hash (key)",
+        "INDEX ix_link_root_key ON link USING hash (root_key) WHERE root_key IS NOT NULL",
+        "INDEX ix_link_slug_key ON link USING hash (slug_key)",
+        "UNIQUE INDEX uq_note_name ON note_name (project_id, md5(key), kind, entity_id)",
+        "INDEX ix_note_name_key ON note_name USING hash (key)",
+        'INDEX ix_note_name_order ON note_name (project_id, kind, "left"(key, 250) COLLATE "C")',
+        "UNIQUE INDEX uq_file_failure_path ON file_failure (project_id, md5(file_path))",
+    ):
+        op.execute(f"CREATE {index}")
 
 
 def order_texts() -> None:
@@ -79,7 +94,11 @@ def order_texts() -> None:
 
 
 def create_functions() -> None:
-    """Reserve ids in a row without waiting for the end of another transaction that did the same."""
+    """Reserve ids in a row without waiting for the end of another transaction that did; and what SQLite has."""
+    op.execute("""
+        CREATE FUNCTION instr(within text, part text) RETURNS integer
+        LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN strpos(within, part)
+    """)
     op.execute("""
         CREATE FUNCTION reserve_ids(sequence text, many integer) RETURNS bigint LANGUAGE plpgsql AS $$
         DECLARE first bigint;

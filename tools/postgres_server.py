@@ -1,4 +1,4 @@
-"""A PostgreSQL server for tests: started from a package of pip, or one that somebody names.
+"""A PostgreSQL server for tests and benchmarks: started from a package of pip, or one that somebody names.
 
 `MEMORANDA_TEST_POSTGRES` may hold the address of a server whose user may create databases. Else a server is
 started when a test first asks for one, with its files in memory, and ends with the process. The programs of
@@ -18,10 +18,15 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit, urlunsplit
+
+T = TypeVar("T")
 
 VARIABLE = "MEMORANDA_TEST_POSTGRES"
 VERSION_VARIABLE = "MEMORANDA_TEST_POSTGRES_VERSION"
@@ -73,11 +78,11 @@ class Server:
     process: subprocess.Popen[bytes] | None = None
 
     @classmethod
-    def made(cls, **options: str) -> Server:
-        """Make the files of a server; it does not run yet."""
+    def made(cls, *, on_disk: bool = False, **options: str) -> Server:
+        """Make the files of a server, in memory where there is room; it does not run yet."""
         programs = _programs()
         assert programs is not None, why_not()
-        place = Path(tempfile.mkdtemp(prefix="memoranda-pg-", dir=_roomy()))
+        place = Path(tempfile.mkdtemp(prefix="memoranda-pg-", dir=None if on_disk else _memory()))
         if os.geteuid() == 0:  # the server refuses to run as root
             place.chmod(0o755)
             programs = _copied(programs, place)
@@ -98,7 +103,7 @@ class Server:
         with log:
             self.process = subprocess.Popen(
                 [self.programs / "bin" / "postgres", "-D", self.place / "data", *arguments],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd="/", env={}, **_as_nobody(),
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd="/", env={}, user=_user(), group=_user(),
             )  # fmt: skip
         deadline = time.monotonic() + _STARTED_S
         while not _answers(self.url("postgres")):
@@ -125,7 +130,7 @@ class Server:
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
             [self.programs / "bin" / program, *arguments],
-            capture_output=True, check=False, cwd="/", env={}, **_as_nobody(),
+            capture_output=True, check=False, cwd="/", env={}, user=_user(), group=_user(),
         )  # fmt: skip
         assert done.returncode == 0, done.stderr.decode()
 
@@ -156,7 +161,7 @@ class Databases:
 
     def execute(self, statement: str, address: str | None = None) -> list[tuple[object, ...]]:
         """Run one statement outside a transaction."""
-        return asyncio.run(_execute(address or self._url, statement))
+        return _apart(_execute(address or self._url, statement))
 
 
 _started: list[Databases] = []
@@ -185,20 +190,27 @@ async def _execute(url: str, statement: str) -> list[tuple[object, ...]]:
         await connection.close()
 
 
+def _apart(work: Coroutine[Any, Any, T]) -> T:
+    """Run it in a loop of its own, also when one runs in this thread."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
+
+
 def _answers(url: str) -> bool:
     try:
-        asyncio.run(_execute(url, "SELECT 1"))
+        _apart(_execute(url, "SELECT 1"))
     except Exception:  # noqa: BLE001 - it does not answer yet, in one of many ways
         return False
     return True
 
 
-def _roomy() -> Path | None:
+def _memory() -> Path | None:
     return _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else None
 
 
-def _as_nobody() -> dict[str, int]:
-    return {"user": _NOBODY, "group": _NOBODY} if os.geteuid() == 0 else {}
+def _user() -> int | None:
+    """Who runs the server: root may not."""
+    return _NOBODY if os.geteuid() == 0 else None
 
 
 def _copied(programs: Path, place: Path) -> Path:
