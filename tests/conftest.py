@@ -153,6 +153,29 @@ def lane(postgres_url: str) -> Iterator[PostgresLane]:
         yield lane
 
 
+@pytest.fixture(scope="session")
+def _shared_lane() -> Iterator[PostgresLane]:
+    from tests.postgres_lane import PostgresLane
+    from tools.postgres_server import databases, why_not
+
+    if reason := why_not():
+        pytest.skip(reason)
+    url = databases().create(migrated_postgres())
+    lane = PostgresLane(url)
+    yield lane
+    lane.close()
+    databases().drop(url)
+
+
+@pytest.fixture
+def shared_lane(_shared_lane: PostgresLane) -> Iterator[PostgresLane]:
+    """As `lane`, on a database that all tests use: they leave nothing in it (`PostgresLane.trying`)."""
+    from tests.postgres_lane import entered
+
+    with entered(_shared_lane):
+        yield _shared_lane
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run a test in the lane that is open, if one is."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
 from sqlalchemy.engine import Connection, Engine
@@ -51,6 +51,15 @@ class PostgresLane:
             yield conn
 
     @contextmanager
+    def trying(self) -> Iterator[Connection]:
+        """A transaction that writes and leaves nothing; from a fixture, outside `run`."""
+        with ExitStack() as ends:
+            conn = self.run(lambda: ends.enter_context(self.writing()))
+            yield conn
+            self.run(conn.rollback)
+            self.run(ends.close)
+
+    @contextmanager
     def _engine(self) -> Iterator[Engine]:
         if not self._free:
             self._engines.append(open_engine(self.address))
@@ -78,10 +87,17 @@ class PostgresLane:
 def opened(url: str) -> Iterator[PostgresLane]:
     """A lane in which tests run meanwhile."""
     lane = PostgresLane(url)
+    with entered(lane):
+        yield lane
+    lane.close()
+
+
+@contextmanager
+def entered(lane: PostgresLane) -> Iterator[PostgresLane]:
+    """Let tests run in a lane meanwhile."""
     current.append(lane)
     yield lane
     current.remove(lane)
-    lane.close()
 
 
 def in_lane(work: Callable[[], T]) -> T:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -95,11 +94,9 @@ def make_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Calla
             yield partial(_bench, conn, SqliteFullTextIndex)
         engine.dispose()
         return
-    lane: PostgresLane = request.getfixturevalue("lane")
-    with ExitStack() as ends:
-        conn = lane.run(lambda: ends.enter_context(lane.writing()))
+    lane: PostgresLane = request.getfixturevalue("shared_lane")
+    with lane.trying() as conn:
         yield partial(_bench, conn, PostgresFullTextIndex)
-        lane.run(ends.close)
 
 
 def _bench(conn: Connection, make: Callable[[int], FullTextIndex], project_id: int) -> Bench:

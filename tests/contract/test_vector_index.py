@@ -23,7 +23,7 @@ from tests.contract.vector_bench import (
     of_text,
     vector,
 )
-from tests.postgres_lane import PostgresLane, in_lane
+from tests.postgres_lane import in_lane
 
 from memoranda.db.dialects import is_postgresql
 from memoranda.db.engine import begin_write, open_engine
@@ -50,13 +50,6 @@ def on_sqlite(folder: Path) -> Iterator[Connection]:
     engine.dispose()
 
 
-@contextmanager
-def on_postgres(lane: PostgresLane) -> Iterator[Connection]:
-    writing = lane.writing()
-    yield lane.run(writing.__enter__)
-    lane.run(lambda: writing.__exit__(None, None, None))
-
-
 @pytest.fixture(params=[*SCANS, NEAR])
 def back_end(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """With `NEAR` every search asks the index first."""
@@ -70,7 +63,7 @@ def conn(back_end: str, request: pytest.FixtureRequest, tmp_path: Path) -> Itera
         with on_sqlite(tmp_path) as conn:
             yield conn
     else:
-        with on_postgres(request.getfixturevalue("lane")) as conn:
+        with request.getfixturevalue("shared_lane").trying() as conn:
             yield conn
 
 
@@ -165,7 +158,8 @@ def test_a_damaged_vector_is_not_found_and_hides_no_other(bench: Bench, damaged:
     bench.complete()
     keys = bench.index.nearest(bench.conn, SPACE, of_text("one"), 10).keys
     value = DAMAGED[damaged][is_postgresql(bench.conn)]
-    sql = f"UPDATE search_vector_embeddings SET embedding = {value} WHERE id = 1"
+    first = "(SELECT min(id) FROM search_vector_embeddings)"
+    sql = f"UPDATE search_vector_embeddings SET embedding = {value} WHERE id = {first}"
     bench.conn.exec_driver_sql(sql)
     for index in (bench.index, type(bench.index)(bench.project_id)):
         found = index.nearest(bench.conn, SPACE, of_text("one"), 10)
