@@ -67,7 +67,7 @@ _OWNERS = {
     "search_terms": "key >> 24",
 }
 """How a table says which note a row is of."""
-_KEYS = {"rowid", "key"}
+_KEYS = {"search_index": "rowid", "search_terms": "key"}
 _RENAMED = {"file_path", "permalink", "wanted_permalink", "hashed_permalink"}
 _BITS = 24
 _COLUMNS = """
@@ -88,6 +88,7 @@ def main() -> int:
     parser.add_argument("what", nargs="+", choices=("cold", "scale", "hybrid"))
     parser.add_argument("--notes", type=int, default=10_000, help="for cold")
     parser.add_argument("--sizes", default="10000,100000,1000000", help="for scale")
+    parser.add_argument("--base", type=int, default=BASE, help="notes that are really indexed")
     parser.add_argument("--hybrid", type=int, default=200_000, help="notes, for hybrid")
     parser.add_argument("--repeat", type=int, default=3, help="for cold")
     given = parser.parse_args()
@@ -97,7 +98,8 @@ def main() -> int:
         if "cold" in given.what:
             over += _cold(place, databases, given.notes, given.repeat)
         if "scale" in given.what:
-            over += _scale(place, databases, [int(size) for size in given.sizes.split(",")])
+            sizes = [int(size) for size in given.sizes.split(",")]
+            over += _scale(place, databases, sizes, given.base)
         if "hybrid" in given.what:
             over += _hybrid(place, databases, given.hybrid)
     return over
@@ -185,11 +187,11 @@ def _cold(place: Path, databases: Databases, size: int, repeat: int) -> int:
     return report.over
 
 
-def _scale(place: Path, databases: Databases, sizes: Sequence[int]) -> int:
+def _scale(place: Path, databases: Databases, sizes: Sequence[int], base: int) -> int:
     """Searches by words and writes while the index grows."""
     report = Report("postgres-scale")
     notes = place / "base"
-    make_vault(notes, BASE)
+    make_vault(notes, base)
     mix = _mix(place, notes)
     opened = _on_postgres(place, notes, databases.create())
     database = opened.database
@@ -197,11 +199,11 @@ def _scale(place: Path, databases: Databases, sizes: Sequence[int]) -> int:
     asyncio.run(opened.workspace.sync.full_sync())
     writes: dict[int, float] = {}
     for size in sorted(sizes):
-        if size < BASE:  # an index of its own
+        if size < base:  # an index of its own
             writes[size] = _small(place, databases, size, report)
             continue
         began = time.perf_counter()
-        _grow(database, size)
+        _grow(database, base, size)
         report.put(Figure(f"{size:,} notes: rows copied", time.perf_counter() - began, "s"))
         _searches(opened, mix, size, report)
         writes[size] = _writes(opened, notes, size, report)
@@ -286,8 +288,8 @@ def _mix(place: Path, notes: Path) -> Mix:
     return mix
 
 
-def _grow(database: PostgresDatabase, size: int) -> None:
-    """Copy the rows of the first `BASE` notes until there are `size`; then let the server settle."""
+def _grow(database: PostgresDatabase, base: int, size: int) -> None:
+    """Copy the rows of the first `base` notes until there are `size`; then let the server settle."""
     [(there,)] = _asked(database, "SELECT count(*) FROM entity")
     [(first, last)] = _asked(
         database, "SELECT min(id), max(id) FROM entity WHERE file_path !~ '^copy '"
@@ -295,7 +297,7 @@ def _grow(database: PostgresDatabase, size: int) -> None:
     columns = {
         table: [str(name) for (name,) in _asked(database, _COLUMNS, table)] for table in _SHIFTED
     }
-    for copy in range(int(there) // BASE, -(-size // BASE)):
+    for copy in range(int(there) // base, -(-size // base)):
         database.write(partial(_copy, columns, int(first), int(last), copy))
     _settle(database)
 
@@ -307,7 +309,7 @@ def _copy(columns: dict[str, list[str]], first: int, last: int, copy: int, conn:
     for table, ids in _SHIFTED.items():
         own = {
             **{name: f"{name} + {_shift(table, name, shift)}" for name in ids},
-            **{name: f"{name} + ({shift}::bigint << {_BITS})" for name in _KEYS},
+            **({key: f"{key} + ({shift}::bigint << {_BITS})"} if (key := _KEYS.get(table)) else {}),
             **{name: f"'copy {copy}/' || {name}" for name in _RENAMED},
             "external_id": "gen_random_uuid()::text",
         }

@@ -81,6 +81,7 @@ async def test_the_status_says_that_the_folder_is_not_there(
     assert "· failed: " in text
 
 
+@pytest.mark.sqlite
 async def test_a_project_is_removed_and_nothing_of_it_is_deleted(all_tools: Caller) -> None:
     await all_tools.text("write_note", title="Here", content="x", project="Second")
     folder = all_tools.root.with_name("second")

@@ -71,6 +71,7 @@ async def test_a_leader_names_itself(caller: Caller) -> None:
     assert "folder_error" not in said
 
 
+@pytest.mark.sqlite
 async def test_a_follower_tells_how_the_leader_stands(other_leader: Lease, caller: Caller) -> None:
     await lead_the_same(other_leader, caller)
     said = await info(caller)

@@ -264,6 +264,7 @@ async def test_what_could_not_be_registered_leaves_no_folder(below: Path, remote
     assert tree(below) == before
 
 
+@pytest.mark.sqlite
 async def test_trouble_with_an_index_does_not_tell_where_it_is(
     remote: Caller, caller: Caller
 ) -> None:

@@ -216,17 +216,27 @@ def test_initialize_is_answered_before_storage_is_imported(start: Callable[..., 
     [
         ("{ broken", "ERROR", "config.json"),
         (None, "WARNING", "No project is configured; begin with: memoranda up PATH"),
-        ('{"database_backend": "postgres"}', "ERROR", "'postgres' is not supported yet"),
+        (
+            '{"database_backend": "postgres", "database_url": "mysql://db"}',
+            "ERROR",
+            "it does not begin with postgresql://",
+        ),
     ],
 )
 def test_a_configuration_that_is_of_no_use_is_said_in_the_log_at_the_start(
-    start: Callable[..., Any], project_root: Path, config: str | None, level: str, words: str
+    start: Callable[..., Any],
+    project_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    config: str | None,
+    level: str,
+    words: str,
 ) -> None:
     file = project_root.parent / "config/config.json"
     if config is None:
         file.unlink()
     else:
         file.write_text(config, "utf-8")
+    monkeypatch.delenv("BASIC_MEMORY_DATABASE_URL", raising=False)
     with start() as wire:
         if config and "postgres" in config:  # this is seen when storage is opened
             wire.greet()

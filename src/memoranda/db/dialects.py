@@ -7,7 +7,7 @@ parameters, one text does for both: `both("... WHERE id IN ({numbers}) AND proje
 from __future__ import annotations
 
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy.engine import Connection
 
@@ -56,3 +56,10 @@ def numbered(text: str) -> str:
 def is_postgresql(conn: Connection) -> bool:
     """Whether a connection leads to PostgreSQL."""
     return conn.dialect.name == POSTGRESQL
+
+
+def storable(parameters: Any) -> Any:
+    """Parameters by position with U+FFFD for NUL, which no text of PostgreSQL has."""
+    if any(type(one) is str and "\0" in one for one in parameters):
+        return tuple(one.replace("\0", "\ufffd") if type(one) is str else one for one in parameters)
+    return parameters

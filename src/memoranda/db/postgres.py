@@ -24,11 +24,12 @@ from importlib.util import find_spec
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import AsyncAdaptedQueuePool
 
+from memoranda.db.dialects import storable
 from memoranda.db.engine import WRITING
 from memoranda.errors import (
     ConfigProblem,
@@ -217,8 +218,11 @@ class _Lane:
 
 
 def open_engine(address: Address) -> Engine:
-    """An engine with one connection, for use inside a greenlet of one event loop; connects when first used."""
-    return create_engine(
+    """An engine with one connection, for use inside a greenlet of one event loop; connects when first used.
+
+    Texts that are asked for may hold NUL; rows that are written have columns whose type cleans them.
+    """
+    engine = create_engine(
         "postgresql+asyncpg://",
         poolclass=AsyncAdaptedQueuePool,
         pool_size=1,
@@ -229,6 +233,14 @@ def open_engine(address: Address) -> Engine:
             "prepared_statement_cache_size": 500,
         },
     )
+
+    @event.listens_for(engine, "before_cursor_execute", retval=True)
+    def clean(
+        _conn: Connection, _cursor: Any, statement: str, parameters: Any, _context: Any, many: bool
+    ) -> tuple[str, Any]:
+        return statement, parameters if many else storable(parameters)
+
+    return engine
 
 
 async def connect(address: Address, **_: object) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy.engine import Connection
 
-from memoranda.db.dialects import Statement, is_postgresql
+from memoranda.db.dialects import Statement, is_postgresql, storable
 
 
 def rows(conn: Connection, sql: str | Statement, *parameters: object) -> list[Any]:
@@ -24,7 +24,7 @@ def rows(conn: Connection, sql: str | Statement, *parameters: object) -> list[An
     text = sql if isinstance(sql, str) else sql.on(conn)
     if is_postgresql(conn):
         cursor = conn.connection.cursor()
-        cursor.execute(text, parameters)
+        cursor.execute(text, storable(parameters))
         of_postgres: list[Any] = list(cursor.fetchall())
         return of_postgres
     driver = conn.connection.driver_connection

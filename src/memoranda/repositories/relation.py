@@ -14,6 +14,7 @@ from memoranda.model.note import IncomingRelation, OutgoingRelation
 from memoranda.repositories.store import ProjectScoped, in_chunks, many
 
 _ALL = (1 << 31) - 1
+"""So many as there are."""
 _MINE = entity.c.project_id == bindparam("project")
 _DELETE_LINKS = delete(link).where(link.c.entity_id.in_(many("values")))
 _INSERT_LINKS = insert(link)
@@ -190,7 +191,7 @@ class RelationRepository(ProjectScoped):
         notes, dirty = self._conn.execute(_COUNTS, {"project": self._project_id}).one()
         return bool(notes > dirty)
 
-    def dirty(self, most: int) -> dict[int, tuple[NotePath, Permalink]]:
+    def dirty(self, most: int = _ALL) -> dict[int, tuple[NotePath, Permalink]]:
         """At most so many of the notes whose links are to be resolved, by id."""
         rows = self._conn.execute(_SOME_DIRTY, {"project": self._project_id, "most": most})
         return {i: (NotePath(path), permalink) for i, path, permalink in rows}
@@ -269,15 +270,12 @@ class RelationRepository(ProjectScoped):
         rows = self._conn.execute(_OUTGOING, {"of": entity_id})
         return [OutgoingRelation(*row) for row in rows]
 
-    def incoming(self, entity_id: int, limit: int = -1) -> list[IncomingRelation]:
-        """The backlinks of a note by path and line; links from the note to itself are left out.
+    def incoming(self, entity_id: int, limit: int = _ALL) -> list[IncomingRelation]:
+        """The backlinks of a note by path and line, at most so many.
 
-        Args:
-            entity_id: the target.
-            limit: at most so many; negative for all.
+        Links from the note to itself are left out.
         """
-        most = limit if limit >= 0 else _ALL
-        rows = self._conn.execute(_INCOMING, {"of": entity_id, "most": most})
+        rows = self._conn.execute(_INCOMING, {"of": entity_id, "most": limit})
         return [IncomingRelation(*row) for row in rows]
 
     def neighbours(self, entity_ids: Collection[int]) -> list[tuple[int, int, str]]:

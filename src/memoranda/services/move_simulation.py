@@ -125,7 +125,7 @@ def _simulated(
     applied = apply(tx, fulltext, notes, deleted=gone, resolve=False)
     if before.keys() != set(applied.ids.values()):
         return None
-    concerned = list(relations.dirty(-1))
+    concerned = list(relations.dirty())
     links += relations.links_of(i for i in concerned if i not in before)
     resolve_links(tx, concerned)
     now = {(link.entity_id, link.ordinal): link for link in relations.links_of(concerned)}
