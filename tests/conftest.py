@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from tools.postgres_server import BACKEND_VARIABLE
 
 from memoranda.db import migrate
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-BACKEND = os.environ.get("MEMORANDA_TEST_BACKEND", "sqlite")
+BACKEND = os.environ.get(BACKEND_VARIABLE, "sqlite")
 """Where the indexes of the suites are that run on either: "sqlite" or "postgres"."""
 
 _upgrade = migrate._upgrade

@@ -29,6 +29,9 @@ from urllib.parse import quote, urlsplit, urlunsplit
 T = TypeVar("T")
 
 VARIABLE = "MEMORANDA_TEST_POSTGRES"
+BACKEND_VARIABLE = "MEMORANDA_TEST_BACKEND"
+"""Where the indexes of suites and benchmarks are that run on either: "sqlite" (usual) or "postgres"."""
+
 VERSION_VARIABLE = "MEMORANDA_TEST_POSTGRES_VERSION"
 USER = "memoranda"
 _NOBODY = 65534

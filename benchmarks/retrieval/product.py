@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loguru import logger
+from tools.postgres_server import BACKEND_VARIABLE, databases
 
 from benchmarks.measure import RESULTS
 from benchmarks.retrieval.kept_vectors import KeepingProvider
@@ -58,14 +59,14 @@ async def indexed(
 ) -> AsyncIterator[Mapping[str, SearchService]]:
     """The search services of these vaults by name, after one sync of each.
 
-    Nothing of the user's configuration is read: all settings are the defaults, but for `languages` and the
-    embedding model, which is `legs.STATIC`, `legs.MINILM` or none.
+    Nothing of the user's configuration is read: all settings are the defaults, but for `languages`, the
+    place of the index and the embedding model, which is `legs.STATIC`, `legs.MINILM` or none.
 
     Raises:
         RuntimeError: a note was not indexed, or has no vectors.
     """
-    with _written(vaults) as folders:
-        values: dict[str, object] = {"projects": folders, **_embedding(model)}
+    with _written(vaults) as folders, _database() as database:
+        values: dict[str, object] = {"projects": folders, **_embedding(model), **database}
         if languages:
             values["search_languages"] = list(languages)
         settings = Settings.model_validate(values)
@@ -83,6 +84,17 @@ async def indexed(
             yield services
         finally:
             await container.aclose()
+
+
+@contextmanager
+def _database() -> Iterator[Mapping[str, object]]:
+    """Settings of where the index is: of its own, on PostgreSQL where the variable of the tests says so."""
+    if os.environ.get(BACKEND_VARIABLE) != "postgres":
+        yield {}
+        return
+    url = databases().create()
+    yield {"database_backend": "postgres", "database_url": url}
+    databases().drop(url)
 
 
 def models() -> tuple[str, ...]:
