@@ -57,6 +57,8 @@ _LATIN_ACCENT = re.compile("([a-z])[\u0300-\u036f]+")
 _LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "ħ": "h"}
 )  # fmt: skip
+_OTHER_FORMS = str.maketrans("µſςϐϑϕϖϰϱϵ", "μsσβθφπκρε")
+"""Letters that the tokenizer takes for others, beside those that differ in case."""
 _CACHED_WORDS = 200_000
 _MARK_BLOCKS = (
     (0x0300, 0x1E00), (0x20D0, 0x2100), (0x2CE0, 0x3100), (0xA600, 0xAC00), (0xFB00, 0xFB50), (0xFE00, 0xFE30)
@@ -82,7 +84,8 @@ def stored_words(text: str) -> list[str]:
     lowered = normalized(text)
     if lowered.isascii():
         return lowered.translate(_ASCII_WORDS).split()
-    return [stored for word in _stored_word().findall(lowered) if (stored := token(word))]
+    words = _stored_word().findall(lowered.translate(_OTHER_FORMS))
+    return [stored for word in words if (stored := token(word))]
 
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
