@@ -31,7 +31,7 @@ endif
 MODEL_TESTS := tests/unit/embeddings/test_fastembed.py tests/integration/test_providers.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run there install develop test test-models check lint format docs bench bench-retrieval soak dist compat lock clean
+.PHONY: help run there install develop test test-models test-postgres check lint format docs bench bench-retrieval bench-postgres soak dist compat lock clean
 
 help: ## Show what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ test-models: $(DEVELOP) ## The tests that need fastembed, which is installed bes
 	$(PIP) install --quiet -c constraints.txt --upgrade --target $(VENV)/models "fastembed>=0.7"
 	PYTHONPATH=$(CURDIR)/$(VENV)/models $(BIN)/python -m pytest $(MODEL_TESTS) $(ARGS)
 
+test-postgres: $(DEVELOP) ## The suites of the index and of the tools once more, on PostgreSQL
+	MEMORANDA_TEST_BACKEND=postgres $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/integration tests/mcp $(ARGS)
+
 check: lint test ## All checks and all tests: what must pass before a commit
 
 lint: $(DEVELOP) ## The checks without the tests
@@ -71,6 +74,9 @@ format: $(DEVELOP) ## Format the code and fix what can be fixed
 
 docs: $(DEVELOP) ## Write the generated parts of docs/reference anew
 	$(BIN)/python docs/generate.py
+
+bench-postgres: $(DEVELOP) ## Measure PostgreSQL, for an hour or more (ARGS="cold --notes 1000")
+	$(BIN)/python -m benchmarks.postgres $(or $(ARGS),cold scale hybrid)
 
 bench: $(DEVELOP) ## Measure speed, size and what the search finds (ARGS="index --sizes 1000")
 	$(BIN)/python -m benchmarks $(ARGS)

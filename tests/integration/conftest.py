@@ -22,8 +22,12 @@ from memoranda.model.project import Project
 from memoranda.model.sync import SyncReport
 from memoranda.places.opened import OpenIndex
 from memoranda.places.sqlite import open_at
-from memoranda.ports import Clock
+from memoranda.ports import Clock, FullTextIndex, VectorIndex
+from memoranda.repositories.search_postgres import PostgresFullTextIndex
+from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.store import Store
+from memoranda.repositories.vectors import BlobVectorIndex
+from memoranda.repositories.vectors_pgvector import PostgresVectorIndex
 from memoranda.services.browse import BrowseService
 from memoranda.services.context import ContextService
 from memoranda.services.entity import EntityService
@@ -189,6 +193,18 @@ def indexes(tmp_path: Path, backend: str) -> Iterator[Callable[..., Index]]:
         for parts in opened:
             parts.store.close()
             parts.history.close()
+
+
+def fulltext_of(store: Store) -> FullTextIndex:
+    """The full text of the project, for parts that a test joins by hand."""
+    make = PostgresFullTextIndex if BACKEND == "postgres" else SqliteFullTextIndex
+    return make(store.project_id)
+
+
+def vectors_of(store: Store) -> VectorIndex:
+    """The vectors of the project, for parts that a test joins by hand."""
+    make = PostgresVectorIndex if BACKEND == "postgres" else BlobVectorIndex
+    return make(store.project_id)
 
 
 async def until(condition: Callable[[], object], *, within_s: float = 20) -> None:

@@ -11,11 +11,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.integration.conftest import Index
+from tests.integration.conftest import Index, vectors_of
 
 from memoranda.model.embedding import EmbeddingProgress, EmbeddingSpace
 from memoranda.ports import EmbeddingProvider
-from memoranda.repositories.vectors import BlobVectorIndex
 from memoranda.sync.embed_backfill import EmbedBackfill
 
 DIMENSIONS = 8
@@ -89,7 +88,7 @@ class World:
     clock: StillClock = field(default_factory=StillClock)
 
     def __post_init__(self) -> None:
-        self.vectors = BlobVectorIndex(self.index.store.project_id)
+        self.vectors = vectors_of(self.index.store)
         self.backfill = self.another()
 
     def another(self) -> EmbedBackfill:

@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from sqlalchemy import text
+from tests.integration.conftest import fulltext_of
 
 from memoranda.files.file_service import FileService
 from memoranda.history.store import HistoryStore
 from memoranda.model.history import NOBODY, Author
 from memoranda.model.moves import MoveResult
 from memoranda.model.sync import SyncReport
-from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.store import Store
 from memoranda.services.file_changes import FileChanges
 from memoranda.services.moving import MoveService
@@ -38,7 +38,7 @@ class World:
         self.history = history
         self.sync = sync
         self.changes = FileChanges(files, history)
-        fulltext = SqliteFullTextIndex(store.project_id)
+        fulltext = fulltext_of(store)
         self.service = MoveService(store, files, fulltext, self.changes, ThreadPoolExecutor(2))
 
     def write(self, files: dict[str, str | bytes], *, is_indexed: bool = True) -> None:

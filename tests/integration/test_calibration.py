@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.integration.conftest import DrivenClock, Index
+from tests.integration.conftest import DrivenClock, Index, vectors_of
 
 from memoranda.errors import EmbeddingProblem
 from memoranda.model.embedding import EmbeddingSpace
@@ -19,7 +19,6 @@ from memoranda.ranking.confidence import Calibration
 from memoranda.ranking.probes import PAIRS, off_topic
 from memoranda.repositories.project import ProjectRepository
 from memoranda.repositories.store import Tx
-from memoranda.repositories.vectors import BlobVectorIndex
 from memoranda.services.calibration import FEW_NOTES, CalibrationService, read_calibration
 from memoranda.sync.embed_backfill import EmbedBackfill
 
@@ -64,7 +63,7 @@ class Project:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self.vectors = BlobVectorIndex(index.store.project_id)
+        self.vectors = vectors_of(index.store)
         self.service = CalibrationService(index.store, self.vectors)
         self.provider = WordsProvider()
 

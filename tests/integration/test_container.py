@@ -119,6 +119,7 @@ async def test_what_is_opened_for_one_who_went_away_is_there_for_the_next(contai
     assert asked.empty()
 
 
+@pytest.mark.sqlite
 async def test_a_close_goes_on_when_the_one_who_waits_goes_away(container, monkeypatch):
     workspace = await opened(container)
     began, go = asyncio.Event(), asyncio.Event()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.fuzz.query_checks import check_paging, checked
-from tests.integration.conftest import Index
+from tests.integration.conftest import Index, vectors_of
 from tests.integration.provided import DrawnProvider, Provided
 
 from memoranda.embeddings.static import StaticProvider
@@ -25,7 +25,6 @@ from memoranda.model.search import (
     SearchResults,
     SearchType,
 )
-from memoranda.repositories.vectors import BlobVectorIndex
 from memoranda.services.search import MeaningLimits
 from memoranda.sync.embed_notes import NoteEmbedder
 
@@ -409,7 +408,7 @@ async def test_what_is_near_is_no_weak_hit_before_the_project_is_measured(
     for number in range(5):
         index.write(f"n{number}.md", f"# Heron {number}\n")
     await index.sync.full_sync()
-    vectors = BlobVectorIndex(index.store.project_id)
+    vectors = vectors_of(index.store)
     await NoteEmbedder("main", index.store, vectors, SystemClock()).embed_all(provider)
     results = await ask(index, "wader", mode)
     assert (len(results.hits), results.is_weak) == (5, False)

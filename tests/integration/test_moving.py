@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.integration.conftest import Index
+from tests.integration.conftest import Index, fulltext_of
 from tests.integration.moving_world import World
 
 from memoranda.errors import (
@@ -21,7 +21,6 @@ from memoranda.errors import (
     OutsideProject,
 )
 from memoranda.model.history import Author, ChangeKind
-from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.services.undo import UndoService
 
 CLAUDE = Author("claude", "2.1", "move_note")
@@ -421,7 +420,7 @@ def test_an_undo_gives_every_byte_back(here: World) -> None:
     here.move("a/", "pics")
     here.move("m", "z/")
     with ThreadPoolExecutor(1) as threads:
-        fulltext = SqliteFullTextIndex(here.store.project_id)
+        fulltext = fulltext_of(here.store)
         undo = UndoService(here.store, here.files, fulltext, here.history, threads)
         for change in {one.batch: one for one in here.history.changes(limit=20)}:
             asyncio.run(undo.undo(change_id=change))

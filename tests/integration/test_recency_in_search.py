@@ -6,11 +6,10 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.integration.conftest import Index
+from tests.integration.conftest import Index, fulltext_of
 
 from memoranda.model.search import ItemType, SearchFilters, SearchQuery, SearchResults, SearchType
 from memoranda.model.standing import NoteStanding
-from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.repositories.standing import StandingRepository
 from memoranda.services.search import SearchService
 
@@ -77,7 +76,7 @@ def search(
 ) -> SearchResults:
     service = SearchService(
         index.store,
-        SqliteFullTextIndex(index.store.project_id),
+        fulltext_of(index.store),
         half_life_days=half_life_days,
     )
     query = SearchQuery(

@@ -12,6 +12,8 @@ from memoranda.repositories.vocabulary import similar_words
 
 Similar = Callable[..., list[tuple[str, int]]]
 
+pytestmark = pytest.mark.sqlite  # contract/test_full_text_index.py has what holds for both
+
 
 @pytest.fixture
 def similar(index: Index) -> Similar:
