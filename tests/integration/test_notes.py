@@ -636,7 +636,7 @@ async def test_a_note_that_is_deleted_just_after_it_was_written_was_written(inde
 @pytest.fixture
 def another_writer(index):
     """A connection of another process to the index."""
-    connection = sqlite3.connect(index.store._engine.url.database, isolation_level=None)
+    connection = sqlite3.connect(index.store._database._engine.url.database, isolation_level=None)
     yield connection
     connection.close()
 

@@ -4,8 +4,8 @@ There is no table of folders. One level of a folder is found by steps from one e
 of the paths, so that it costs what it holds and not what lies below; only the notes are counted, which
 reads that index alone.
 
-A project is most often alone in its database, so `project_id` says nothing, and SQLite would take an index
-that begins with it for a good one. `+ 0` keeps it from that.
+A project is most often alone in a file of SQLite, so `project_id` says nothing, and SQLite would take an index
+that begins with it for a good one. `+ 0` keeps it from that (`planner.aside`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from datetime import UTC, datetime
 
 from sqlalchemy import bindparam, select, text
 
+from memoranda.db.dialects import is_postgresql
 from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
+from memoranda.repositories.planner import aside
 from memoranda.repositories.store import ProjectScoped, in_chunks, many
 
-_MINE = entity.c.project_id + 0 == bindparam("project")
+_MINE = aside(entity.c.project_id) == bindparam("project")
 _PATHS_BELOW = (
     select(entity.c.file_path)
     .where(_MINE, entity.c.file_path > bindparam("first"), entity.c.file_path < bindparam("end"))
@@ -34,8 +36,7 @@ _ENTRIES_AT = select(
     entity.c.size,
 ).where(_MINE, entity.c.file_path.in_(many("values")))
 _LAST = "\U0010ffff"
-_LEVEL = text(
-    """
+_LEVEL = """
     WITH RECURSIVE entry (path) AS (
         SELECT (
             SELECT file_path FROM entity
@@ -64,7 +65,8 @@ _LEVEL = text(
     ) END
     FROM named
     """
-)
+_LEVEL_ON_SQLITE = text(_LEVEL)
+_LEVEL_ON_POSTGRESQL = text(_LEVEL.replace("project_id + 0", "project_id"))
 """`0` is the sign after `/`: what begins with `folder/` lies between the two."""
 
 
@@ -84,7 +86,8 @@ class DirectoryRepository(ProjectScoped):
 
     def level(self, folder: str) -> tuple[dict[str, int], list[str]]:
         """Folders directly in a folder with how many notes are below each, and notes directly in it."""
-        rows = self._conn.execute(_LEVEL, self._bounds(folder) | {"begin": _begin(folder)})
+        level = _LEVEL_ON_POSTGRESQL if is_postgresql(self._conn) else _LEVEL_ON_SQLITE
+        rows = self._conn.execute(level, self._bounds(folder) | {"begin": _begin(folder)})
         folders: dict[str, int] = {}
         notes: list[str] = []
         for path, count in rows:

@@ -27,6 +27,7 @@ from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.sync import FORGOTTEN_NS, UNSURE_NS, FileState, KnownFile
 from memoranda.repositories.driver import rows
+from memoranda.repositories.planner import aside
 from memoranda.repositories.store import ProjectScoped, in_chunks, many, texts
 
 _MINE = entity.c.project_id == bindparam("project")
@@ -45,7 +46,7 @@ _IS_BELOW = (
     select(entity.c.id)
     .where(
         # As it is, SQLite would read an index that begins with the project, and all notes with it.
-        entity.c.project_id + 0 == bindparam("project"),
+        aside(entity.c.project_id) == bindparam("project"),
         entity.c.file_path > bindparam("first"),
         entity.c.file_path < bindparam("end"),
     )

@@ -38,8 +38,8 @@ def downgrade() -> None:
 def bound_indexes() -> None:
     """Leave out indexes whose rows may be too long, and make those that are needed of hashes.
 
-    Only `uq_entity_file_path_project_id` stays as it is, since folders are ranges of it: a longer path is a
-    failure of its file.
+    Only that of paths stays one of texts, since folders are ranges of it: a longer path is a failure of its file.
+    It begins with the project here, where many are in one database.
     """
     for name, table in (
         ("ix_entity_note_type", "entity"),
@@ -56,10 +56,12 @@ def bound_indexes() -> None:
         ("ix_link_slug_key", "link"),
     ):
         op.drop_index(name, table)
+    op.drop_constraint("uq_entity_file_path_project_id", "entity")
     op.drop_constraint("uq_entity_permalink_project_id", "entity")
     op.drop_constraint("pk_note_name", "note_name")
     op.drop_constraint("pk_file_failure", "file_failure")
     for index in (
+        "UNIQUE INDEX uq_entity_path ON entity (project_id, file_path)",
         "UNIQUE INDEX uq_entity_permalink ON entity (project_id, md5(permalink))",
         "INDEX ix_entity_permalink ON entity USING hash (permalink)",
         "INDEX ix_entity_wanted ON entity USING hash (wanted_permalink)",
