@@ -457,9 +457,9 @@ async def test_who_has_another_folder_leads_nobody_and_syncs_nothing(servers):
     one, other = servers
     one.coordinator._root = root = Root(last=OtherFolder("/notes", "it is another one"))
     one.coordinator.start()
-    state = await one.coordinator.fresh(patience_s=20)
-    assert state.phase is SyncPhase.FAILED
-    assert "another folder" in state.last_error
+    await one.coordinator.fresh(patience_s=20)
+    await until(lambda: one.coordinator.state.phase is SyncPhase.FAILED)
+    assert "another folder" in one.coordinator.state.last_error
     await until(lambda: not one.lease.is_held)
     assert one.syncs == 0
     other.coordinator.start()

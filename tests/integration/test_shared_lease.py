@@ -195,7 +195,7 @@ async def test_a_server_that_ends_takes_its_words_along(machine, ask):
     one.locks.close()
     one.lease.release()
     assert ask("SELECT * FROM memoranda.project_leader") == []
-    assert one.lease.leader() is None
+    await until(lambda: one.lease.leader() is None)
 
 
 async def test_what_is_not_true_any_more_is_taken_back(machine):
