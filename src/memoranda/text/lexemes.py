@@ -54,7 +54,7 @@ def vectors(project_id: int, columns: Columns) -> Iterator[str]:
                 break
             yield _written(project_id, places)
             places, place = defaultdict(list), 0
-            start = max(start + 1, at - _OVERLAP)
+            start = max(start, at - _OVERLAP)
         place += _GAP
     yield _written(project_id, places)
 
