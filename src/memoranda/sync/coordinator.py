@@ -220,6 +220,8 @@ class SyncCoordinator:
                 if trouble != str(error):
                     logger.error("Project {} cannot be led: {}", self._name, error)
                 trouble, pause_s = str(error), SPARING_S  # meanwhile this process looks for itself
+                if self._running is None and self._state.phase in _UNDER_WAY:
+                    self._fail(str(error))  # nobody need wait for a first sync that does not come
             except Exception:  # noqa: BLE001 - the boundary of the task: logged, and tried again
                 logger.exception("Project {}: watching failed", self._name)
                 pause_s = SPARING_S

@@ -29,8 +29,11 @@ _MOST_PLACES: Final = 8_000
 _MOST_OF_ONE: Final = 250
 _OVERLAP: Final = 64
 _GAP: Final = 2
+_MOST_CHARACTERS: Final = 180_000
+"""Of all words of one tsvector, at four bytes each: a megabyte less what stands beside them."""
 _LONGEST: Final = 200
 """Characters of a word that are kept; of a longer one these and a hash."""
+_LONGEST_CUT: Final = _LONGEST + 65
 
 Columns = Sequence[tuple[str, str]]
 """Label and text of each."""
@@ -39,7 +42,7 @@ Columns = Sequence[tuple[str, str]]
 def vectors(project_id: int, columns: Columns) -> Iterator[str]:
     """The tsvectors of an item, as PostgreSQL reads them; at least one, which may be empty."""
     places: defaultdict[str, list[str]] = defaultdict(list)
-    place = 0
+    place, most = 0, _most_places(columns)
     for label, text in columns:
         words = stored_words(text)
         start = 0
@@ -47,7 +50,7 @@ def vectors(project_id: int, columns: Columns) -> Iterator[str]:
             for at in range(start, len(words)):
                 word, place = words[at], place + 1
                 known = places[word]
-                if place > _MOST_PLACES or len(known) >= _MOST_OF_ONE:
+                if place > most or len(known) >= _MOST_OF_ONE:
                     break
                 known.append(f"{place}{label}")
             else:
@@ -57,6 +60,14 @@ def vectors(project_id: int, columns: Columns) -> Iterator[str]:
             start = max(start, at - _OVERLAP)
         place += _GAP
     yield _written(project_id, places)
+
+
+def _most_places(columns: Columns) -> int:
+    """How many words a tsvector of these may have: fewer if they may be too long together."""
+    if sum(len(text) for _, text in columns) <= _MOST_CHARACTERS:
+        return _MOST_PLACES
+    longest = max((len(word) for _, text in columns for word in stored_words(text)), default=1)
+    return min(_MOST_PLACES, _MOST_CHARACTERS // min(longest, _LONGEST_CUT))
 
 
 def any_of(
