@@ -75,7 +75,6 @@ async def test_no_rows_are_no_statement(index):
 def test_for_postgresql_the_parameters_are_numbered_in_the_order_of_the_values():
     prepared = _prepared(insert(index_meta), ("value", "project_id", "key"), asyncpg.dialect())
     assert prepared.sql == (
-        "INSERT INTO index_meta (project_id, key, value) "
-        "VALUES ($1::INTEGER, $2, $3)"
+        "INSERT INTO index_meta (project_id, key, value) VALUES ($1::INTEGER, $2, $3)"
     )
     assert prepared.parameters([{"value": "v", "project_id": 1, "key": "k"}]) == [(1, "k", "v")]
