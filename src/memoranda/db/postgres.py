@@ -26,20 +26,12 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from memoranda.db.dialects import storable
 from memoranda.db.engine import WRITING
-from memoranda.errors import (
-    ConfigProblem,
-    DatabaseAway,
-    DatabaseBusy,
-    DatabaseLost,
-    DatabaseProblem,
-    DiskFull,
-    MemorandaError,
-)
+from memoranda.db.postgres_errors import away, meaning, no_address, without_secrets
+from memoranda.errors import ConfigProblem, DatabaseAway, MemorandaError
 
 T = TypeVar("T")
 
@@ -49,6 +41,8 @@ LOCK_S: Final = 5.0
 _GRACE_S: Final = 5.0
 """After which a statement that the server should have ended counts as one that gets no answer."""
 _IDLE_S: Final = 60.0
+_ENDED_S: Final = 1.0
+"""So long what waits for a connection that has ended has to notice it."""
 _KEEPALIVE: Final = {
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
@@ -58,8 +52,6 @@ _KEEPALIVE: Final = {
 _TAKE: Final = "SELECT pg_advisory_xact_lock($1, $2)"
 _PROGRAM: Final = "memoranda"
 _UNREADABLE: Final = "its host or port cannot be read (in a password, / ? # @ and : are written as %2F %3F %23 %40 and %3A)"
-_LOST: Final = ("alembic_version", "entity", "project", "search_index", "index_meta", "note_name")
-"""Tables that most statements ask: where one is missing, all are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +111,11 @@ def address_of(
         parts = urlsplit(wanted)
         _ = parts.port
     except ValueError:  # says which part, which may be one of the password
-        raise _no_address(_UNREADABLE) from None
+        raise no_address(_UNREADABLE) from None
     if "@" in parts.path + parts.query.partition("=")[0] + parts.fragment:
-        raise _no_address(_UNREADABLE)
+        raise no_address(_UNREADABLE)
     if wanted and parts.scheme not in {"postgresql", "postgres"}:
-        raise _no_address("it does not begin with postgresql://")
+        raise no_address("it does not begin with postgresql://")
     if not schema or len(schema.encode()) > 63 or "\0" in schema:
         raise ConfigProblem(
             "database_schema",
@@ -131,15 +123,6 @@ def address_of(
             hint="Write for example memoranda.",
         )
     return Address(wanted, schema, max(2, connections), statement_s)
-
-
-def _no_address(why: str) -> ConfigProblem:
-    return ConfigProblem(
-        "database_url",
-        f"database_url cannot be used: {why}",
-        hint="Write for example postgresql://memoranda@db.example.org:5432/notes, and the password into PGPASSWORD or "
-        "a password file.",
-    )
 
 
 class PostgresDatabase:
@@ -200,25 +183,52 @@ class PostgresDatabase:
 
 
 class _Lane:
-    """An event loop and an engine with one connection, for one thread."""
+    """An event loop and an engine with one connection, for one thread.
+
+    What waits for a connection that has ended is given up: asyncpg does not always notice that it waits in vain,
+    a bulk statement that was cut off while it was sent for one, or the rollback after it.
+    """
 
     def __init__(self, address: Address, compiled: dict[Any, Any]) -> None:
+        self._address = address
         self._loop = asyncio.new_event_loop()
-        self._engine = open_engine(address).execution_options(compiled_cache=compiled)
+        self._task: asyncio.Task[Any] | None = None
+        engine = open_engine(address, ended=self._connection_ended)
+        self._engine = engine.execution_options(compiled_cache=compiled)
 
     def run(self, work: Callable[[Engine], T]) -> T:
+        """Raises DatabaseAway: the connection has ended, and with it the wait for an answer."""
         from sqlalchemy.util import greenlet_spawn
 
-        return self._loop.run_until_complete(greenlet_spawn(work, self._engine))
+        self._task = task = self._loop.create_task(greenlet_spawn(work, self._engine))
+        try:
+            return self._loop.run_until_complete(task)
+        except asyncio.CancelledError:
+            self._engine.dispose(close=False)
+            raise away(self._address.shown, "the connection was cut") from None
+        finally:
+            self._task = None
 
     def close(self) -> None:
         """From any thread, when the lane's own has ended."""
         self.run(lambda engine: engine.dispose())
         self._loop.close()
 
+    def _connection_ended(self, _: object) -> None:
+        if self._task is not None:
+            self._loop.call_later(_ENDED_S, self._give_up, self._task)
 
-def open_engine(address: Address) -> Engine:
+    def _give_up(self, task: asyncio.Task[Any]) -> None:
+        """Again and again: what cleans up may wait as well."""
+        if task is self._task and not task.done():
+            task.cancel()
+            self._loop.call_later(_ENDED_S, self._give_up, task)
+
+
+def open_engine(address: Address, *, ended: Callable[[object], None] = lambda _: None) -> Engine:
     """An engine with one connection, for use inside a greenlet of one event loop; connects when first used.
+
+    `ended` is told in the loop when a connection has ended.
 
     Texts that are asked for may hold NUL; rows that are written have columns whose type cleans them.
     """
@@ -229,7 +239,7 @@ def open_engine(address: Address) -> Engine:
         max_overflow=0,
         hide_parameters=True,  # parameters are note contents, which no log may hold
         connect_args={
-            "async_creator_fn": partial(connect, address),
+            "async_creator_fn": partial(_connected, address, ended),
             "prepared_statement_cache_size": 500,
         },
     )
@@ -241,6 +251,12 @@ def open_engine(address: Address) -> Engine:
         return statement, parameters if many else storable(parameters)
 
     return engine
+
+
+async def _connected(address: Address, ended: Callable[[object], None], **_: object) -> Any:
+    connection = await connect(address)
+    connection.add_termination_listener(ended)
+    return connection
 
 
 async def connect(address: Address, **_: object) -> Any:
@@ -310,98 +326,11 @@ def _translated(engine: Engine, address: Address) -> Iterator[None]:
     except MemorandaError:
         raise
     except Exception as error:
-        if (known := meaning(error, address)) is None:
+        if (known := meaning(error, address.shown)) is None:
             raise
         if isinstance(known, DatabaseAway):
             engine.dispose()
-        raise known from _without_secrets(error)
-
-
-def meaning(error: BaseException, address: Address) -> MemorandaError | None:
-    """What an error of the database or of the way to it means; None: it is no condition of the database."""
-    import asyncpg
-
-    orig: Any = error.orig if isinstance(error, DBAPIError) else error
-    state = getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None) or ""
-    where = address.shown
-    if isinstance(orig, asyncpg.exceptions.ClientConfigurationError) or isinstance(
-        orig.__cause__, asyncpg.exceptions.ClientConfigurationError
-    ):
-        return _no_address(_said(orig))
-    if known := _by_state(str(state), where, _said(orig)):
-        return known
-    cut = OSError, TimeoutError, EOFError, asyncpg.InterfaceError, asyncpg.InternalClientError
-    # SQLAlchemy wraps what the driver says; a value that cannot be sent is a bug of ours.
-    is_cut = any(
-        isinstance(each, cut) and not isinstance(each, ValueError)
-        for each in (orig, orig.__cause__)
-    )
-    if is_cut or (isinstance(error, DBAPIError) and error.connection_invalidated):
-        is_late = isinstance(orig, TimeoutError)
-        return _away(where, "no answer" if is_late else _said(orig) or type(orig).__name__)
-    return None
-
-
-def _by_state(state: str, where: str, said: str) -> MemorandaError | None:
-    match state:
-        case "40001" | "40P01" | "55P03":
-            return DatabaseBusy(
-                f"Another process is writing to {where}", hint="Repeat the call in a moment."
-            )
-        case "57014":
-            return DatabaseProblem(
-                f"{where} took too long for a statement",
-                hint="Repeat the call; if that happens often, raise database_statement_seconds or give the server more.",
-            )
-        case "53100":
-            return DiskFull(where)
-        case "42P01" | "3F000" if state == "3F000" or any(f'"{one}"' in said for one in _LOST):
-            return DatabaseLost(
-                f"The tables in {where} are gone",
-                hint="The notes are not concerned; the index is built anew from them.",
-            )
-        case "55000" if "accepting connections" in said:  # an administrator has closed it
-            return _away(where, said)
-        case "25006":
-            return _away(where, "it is read-only, as a standby is")
-        case "42501":
-            return DatabaseProblem(
-                f"{where} does not allow that: {said}",
-                hint="Let an administrator give the user the rights that `memoranda doctor` names.",
-            )
-        case "3D000":
-            return DatabaseProblem(
-                f"{where}: {said}", hint="Make the database, or mend database_url."
-            )
-        case _ if state.startswith("28"):
-            return DatabaseProblem(
-                f"{where} refuses the user: {said}",
-                hint="Check the user, and the password in PGPASSWORD, the password file or database_url.",
-            )
-        case _ if state.startswith(("08", "57P", "53")):
-            return _away(where, said)
-        case _:
-            return None
-
-
-def _away(where: str, why: str) -> DatabaseAway:
-    return DatabaseAway(
-        f"{where} cannot be reached: {why}",
-        hint="The notes are not concerned. Repeat the call when the database is back; nothing has to be restarted.",
-    )
-
-
-def _said(error: BaseException) -> str:
-    """The first line of an error, as the server or the system said it."""
-    text = str(error)
-    if ">: " in text[:80]:  # as SQLAlchemy writes the class in front
-        text = text.split(">: ", 1)[1]
-    return text.splitlines()[0].rstrip(".") if text else ""
-
-
-def _without_secrets(error: Exception) -> Exception | None:
-    """The cause that may be logged: an error of the address may repeat it."""
-    return None if isinstance(error, ValueError) else error
+        raise known from without_secrets(error)
 
 
 def _signed(number: int) -> int:

@@ -22,7 +22,8 @@ from typing import Any, Final, TypeVar
 
 from loguru import logger
 
-from memoranda.db.postgres import CONNECT_S, Address, meaning
+from memoranda.db.postgres import CONNECT_S, Address
+from memoranda.db.postgres_errors import meaning
 from memoranda.errors import DatabaseAway, DatabaseProblem
 
 T = TypeVar("T")
@@ -150,7 +151,7 @@ class PostgresLocks:
                 async with asyncio.timeout(ANSWER_S):
                     return await work(connection)
             except Exception as error:
-                known = meaning(error, self.address)
+                known = meaning(error, self.address.shown)
                 if known is None and isinstance(error, asyncpg.PostgresError):
                     raise
                 known = known or _gone(self.address)  # the driver is confused by what it heard last
@@ -178,7 +179,7 @@ class PostgresLocks:
         try:
             connection = await _open(self.address)
         except Exception as error:
-            known = meaning(error, self.address)
+            known = meaning(error, self.address.shown)
             if isinstance(known, DatabaseAway):
                 self._count(known)
                 self._refused_at = asyncio.get_running_loop().time()

@@ -1,7 +1,7 @@
 """Full-text search on PostgreSQL: one row an item, and beside it the words of the item as tsvectors.
 
 The rows are those of SQLite, under the same names. The words (`text.lexemes`) are in a table of their own,
-whose own rows are short, so that a search reads few pages. Whatever a user typed is a quoted lexeme of a tsquery.
+whose rows are shorter: a search visits one for each item that has a word. Whatever a user typed is a quoted lexeme of a tsquery.
 
 Source: spec 2.1.5, 5.2; architecture rows 6, 15, 21.
 """

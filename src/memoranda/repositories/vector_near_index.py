@@ -15,7 +15,8 @@ from loguru import logger
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
-from memoranda.db.postgres import Address, PostgresDatabase, connect, meaning
+from memoranda.db.postgres import Address, PostgresDatabase, connect
+from memoranda.db.postgres_errors import meaning
 from memoranda.errors import MemorandaError
 from memoranda.repositories.driver import rows, run
 from memoranda.repositories.vector_near import has_index, index_definition, index_name, keep
@@ -119,7 +120,7 @@ def make_index(
     try:
         is_made = asyncio.run(_make(database.address, project_id, space, vectors, dimensions))
     except Exception as error:
-        if (known := meaning(error, database.address)) is None:
+        if (known := meaning(error, database.address.shown)) is None:
             raise
         raise known from error
     if is_made:

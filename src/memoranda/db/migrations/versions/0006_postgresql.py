@@ -128,7 +128,8 @@ def create_leaders() -> None:
 def create_full_text() -> None:
     """The items of notes as on SQLite, the words of each, and those of a project.
 
-    Every tsvector lies outside its row, so that what a search reads of an item is short.
+    The words have a table of their own, whose rows are shorter than those of the items: a search visits one for
+    each item of a word. Long tsvectors lie outside them.
     """
     op.execute("""
         CREATE TABLE search_index (
