@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loguru import logger
@@ -27,6 +28,7 @@ from memoranda.model.live import WatchPlan
 from memoranda.model.project import Project
 from memoranda.model.sync import SyncPhase
 from memoranda.places.postgres import open_in
+from memoranda.repositories.store import Tx
 from memoranda.services.root_identity import RootCheck
 from memoranda.sync import coordinator, leader
 from memoranda.sync.shared_lease import SharedLease
@@ -93,8 +95,12 @@ class Machine:
 
     async def known(self, path: str) -> str | None:
         """Which bytes of a file the index has."""
-        sql = "SELECT checksum FROM entity WHERE file_path = $1"
-        rows = await self.parts.store.read(lambda tx: tx.conn.exec_driver_sql(sql, (path,)).all())
+        sql = "SELECT checksum FROM entity WHERE project_id = $1 AND file_path = $2"
+
+        def ask(tx: Tx) -> list[Any]:
+            return list(tx.conn.exec_driver_sql(sql, (tx.project_id, path)).all())
+
+        rows = await self.parts.store.read(ask)
         return rows[0][0] if rows else None
 
     async def has(self, file: Path, within_s: float = 15) -> None:
