@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.integration.conftest import Index
+from tests.integration.conftest import Index, fulltext_of
 
 from memoranda.model.edit import Append, FindReplace
 from memoranda.model.history import Author, RecordedChange
 from memoranda.model.undoing import UndoResult
-from memoranda.repositories.search_sqlite import SqliteFullTextIndex
 from memoranda.services.file_changes import FileChanges
 from memoranda.services.moving import MoveService
 from memoranda.services.note_history import NoteHistoryService
 from memoranda.services.undo import UndoService
-from memoranda.text.analysis import ENGLISH
 
 CLAUDE, CURSOR = Author("claude", "1", "edit_note"), Author("cursor", "2", "edit_note")
 
@@ -28,7 +26,7 @@ class UndoWorld:
 
     def __post_init__(self) -> None:
         index = self.index
-        fulltext = SqliteFullTextIndex(index.store.project_id, ENGLISH)
+        fulltext = fulltext_of(index.store)
         self.changes = FileChanges(index.files, index.history)
         self.moves = MoveService(
             index.store, index.files, fulltext, self.changes, index.notes.threads

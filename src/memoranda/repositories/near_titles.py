@@ -46,7 +46,7 @@ class NearTitleRepository(ProjectScoped):
     def _having_all(self, beginnings: Sequence[str], most: int) -> list[int]:
         if is_postgresql(self._conn):
             parts = [
-                any_of(self._project_id, [one], is_prefix=True, label=TITLE) for one in beginnings
+                any_of(self._project_id, [one], is_prefix=True, within=TITLE) for one in beginnings
             ]
             query = all_of(parts) if all(parts) else ""
             return [i for (i,) in rows(self._conn, _ON_POSTGRESQL, query, most)] if query else []

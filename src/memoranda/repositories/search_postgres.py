@@ -1,7 +1,8 @@
 """Full-text search on PostgreSQL: one row an item, and beside it the words of the item as tsvectors.
 
 The rows are those of SQLite, under the same names. The words (`text.lexemes`) are in a table of their own,
-whose rows are shorter: a search visits one for each item that has a word. Whatever a user typed is a quoted lexeme of a tsquery.
+whose rows are short: a search visits one for each item that has a word. Whatever a user typed is a quoted lexeme
+of a tsquery.
 
 Source: spec 2.1.5, 5.2; architecture rows 6, 15, 21.
 """
@@ -46,15 +47,13 @@ _COUNT: Final = """
     ON CONFLICT (project_id) DO UPDATE SET items = s.items + excluded.items
 """
 _KEYS: Final = """
-    SELECT string_agg(int8send(key), ''::bytea ORDER BY key) FROM (
-        SELECT DISTINCT key FROM search_terms WHERE terms @@ CAST($1 AS tsquery)
-    ) AS found
+    SELECT string_agg(int8send(key), ''::bytea) FROM search_terms WHERE terms @@ CAST($1 AS tsquery)
 """
 _TITLED: Final = """
-    SELECT rowid FROM (
-        SELECT i.rowid, i.title FROM search_terms AS t JOIN search_index AS i ON i.rowid = t.key
-        WHERE t.terms @@ CAST($1 AS tsquery) ORDER BY t.key LIMIT 2000
-    ) AS found GROUP BY rowid, title ORDER BY length(title), title LIMIT 20
+    SELECT i.rowid FROM (
+        SELECT DISTINCT key FROM search_terms WHERE terms @@ CAST($1 AS tsquery) ORDER BY key LIMIT 2000
+    ) AS found JOIN search_index AS i ON i.rowid = found.key
+    ORDER BY length(i.title), i.title, i.rowid LIMIT 20
 """
 _NOTES_WITH: Final = """
     SELECT DISTINCT rowid >> 24 FROM search_index
@@ -101,13 +100,17 @@ class PostgresFullTextIndex:
 
         query = any_of(self._project_id, phrases, is_prefix=is_prefix)
         found = rows(conn, _KEYS, query)[0][0] if query else None
-        return np.frombuffer(found or b"", ">i8").astype(np.int64)
+        keys = np.frombuffer(found or b"", ">i8").astype(np.int64)
+        # Nearly in order as they come, and a long item has several rows.
+        keys.sort(kind="stable")
+        is_first: Any = np.diff(keys, prepend=-1) != 0
+        return keys[is_first]
 
     def titled(self, conn: Connection, terms: Sequence[Sequence[str]]) -> Keys:
         """Keys of the own items of notes whose title has a phrase of every term, ascending; at most twenty."""
         import numpy as np
 
-        parts = [any_of(self._project_id, phrases, label=TITLE) for phrases in terms]
+        parts = [any_of(self._project_id, phrases, within=TITLE) for phrases in terms]
         if not parts or not all(parts):
             return np.empty(0, np.int64)
         return np.array(sorted(key for (key,) in rows(conn, _TITLED, all_of(parts))), np.int64)

@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 
 from memoranda.repositories.driver import rows, run
 from memoranda.text.analysis import stored_words, token, written_words
-from memoranda.text.lexemes import AS_WRITTEN, any_of
+from memoranda.text.lexemes import WRITTEN, any_of
 from memoranda.text.spelling import NearWord, Speller, allowed_edits, best
 
 _ADD: Final = """
@@ -115,12 +115,12 @@ class _Words:
 
 def _items(conn: Connection, project_id: int, word: str, most: int) -> int:
     """In how many of the project's items a word stands as it is written, counted up to `most`."""
-    query = any_of(project_id, [word], label=AS_WRITTEN)
+    query = any_of(project_id, [word], within=WRITTEN)
     return int(rows(conn, _COUNT, query, most)[0][0])
 
 
 def _spelt(conn: Connection, project_id: int, term: str) -> str:
     """A word as a note has it: with the accents that are dropped."""
-    [fields] = rows(conn, _SPELT, any_of(project_id, [term], label=AS_WRITTEN)) or [()]
+    [fields] = rows(conn, _SPELT, any_of(project_id, [term], within=WRITTEN)) or [()]
     words = (word for field in fields if field for word in written_words(field))
     return next((word for word in words if token(word) == term), term)

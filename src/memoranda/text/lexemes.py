@@ -1,8 +1,9 @@
 """What a tsvector of an item holds, and what a tsquery asks: words as SQLite's tokenizer finds them. Pure.
 
-A word carries the number of its project in front, and its column as a label: A the title, B what else is
-written, D what text analysis added. Words of a column follow each other; the next column begins some places
-further, so that no phrase goes on in it.
+A lexeme is the number of its project, a sign for where the word stands, and the word: `12:heron` is written
+somewhere in the item, `12^heron` stands in its title as well, `12+heron` was added by text analysis. So a GIN index
+alone says which items have a word; labels of a tsvector would have to be read in every item. Words of a column
+follow each other; the next column begins some places further, so that no phrase goes on in it.
 
 A tsvector knows 16,383 places, 255 of one word, and a megabyte: a longer item has several, which overlap by more
 words than a phrase has.
@@ -19,12 +20,11 @@ from typing import Final
 
 from memoranda.text.analysis import has_unspaced, stored_words
 
-TITLE: Final = "A"
-WRITTEN: Final = "B"
-ADDED: Final = "D"
-"""Labels of the columns."""
+TITLE: Final = "^"
+WRITTEN: Final = ":"
+ADDED: Final = "+"
+"""What the columns hold, by the signs of lexemes; what is in a title is written as well."""
 
-AS_WRITTEN: Final = "AB"
 _MOST_PLACES: Final = 8_000
 _MOST_OF_ONE: Final = 250
 _OVERLAP: Final = 64
@@ -35,24 +35,27 @@ _LONGEST: Final = 200
 """Characters of a word that are kept; of a longer one these and a hash."""
 _LONGEST_CUT: Final = _LONGEST + 65
 
+_ALL: Final = WRITTEN + ADDED
+_SIGNS: Final = {TITLE: TITLE + WRITTEN, WRITTEN: WRITTEN, ADDED: ADDED}
 Columns = Sequence[tuple[str, str]]
-"""Label and text of each."""
+"""Sign and text of each."""
 
 
 def vectors(project_id: int, columns: Columns) -> Iterator[str]:
     """The tsvectors of an item, as PostgreSQL reads them; at least one, which may be empty."""
-    places: defaultdict[str, list[str]] = defaultdict(list)
+    places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     place, most = 0, _most_places(columns)
-    for label, text in columns:
+    for column, text in columns:
         words = stored_words(text)
         start = 0
         while start < len(words):
             for at in range(start, len(words)):
-                word, place = words[at], place + 1
-                known = places[word]
-                if place > most or len(known) >= _MOST_OF_ONE:
+                place += 1
+                known = [places[sign, words[at]] for sign in _SIGNS[column]]
+                if place > most or any(len(one) >= _MOST_OF_ONE for one in known):
                     break
-                known.append(f"{place}{label}")
+                for one in known:
+                    one.append(place)
             else:
                 break
             yield _written(project_id, places)
@@ -64,14 +67,15 @@ def vectors(project_id: int, columns: Columns) -> Iterator[str]:
 
 def _most_places(columns: Columns) -> int:
     """How many words a tsvector of these may have: fewer if they may be too long together."""
-    if sum(len(text) for _, text in columns) <= _MOST_CHARACTERS:
+    if sum(len(text) * len(_SIGNS[column]) for column, text in columns) <= _MOST_CHARACTERS:
         return _MOST_PLACES
     longest = max((len(word) for _, text in columns for word in stored_words(text)), default=1)
-    return min(_MOST_PLACES, _MOST_CHARACTERS // min(longest, _LONGEST_CUT))
+    most_signs = max(map(len, _SIGNS.values()))
+    return min(_MOST_PLACES, _MOST_CHARACTERS // (most_signs * min(longest, _LONGEST_CUT)))
 
 
 def any_of(
-    project_id: int, phrases: Sequence[str], *, is_prefix: bool = False, label: str = ""
+    project_id: int, phrases: Sequence[str], *, is_prefix: bool = False, within: str = ""
 ) -> str:
     """A tsquery for items that have any of these phrases; "" when none has a word.
 
@@ -79,13 +83,13 @@ def any_of(
         project_id: whose items.
         phrases: as `text.analysis` writes them.
         is_prefix: the last word of the first phrase may go on.
-        label: of the columns; "": all. A phrase of several words that is no run of an unspaced script is looked
-            for where it is written, since added words stand beside each other by chance.
+        within: TITLE or WRITTEN; "" is everything. A phrase of several words that is no run of an unspaced script
+            is looked for where it is written, since added words stand beside each other by chance.
     """
     found = [
         one
         for number, phrase in enumerate(filter(None, phrases))
-        if (one := _phrase(project_id, phrase, is_prefix and not number, label))
+        for one in _phrase(project_id, phrase, is_prefix and not number, within)
     ]
     return " | ".join(found)
 
@@ -95,28 +99,27 @@ def all_of(queries: Sequence[str]) -> str:
     return " & ".join(f"({one})" for one in queries)
 
 
-def _phrase(project_id: int, phrase: str, is_prefix: bool, label: str) -> str:
+def _phrase(project_id: int, phrase: str, is_prefix: bool, within: str) -> Iterator[str]:
+    """One for each sign that the words of the phrase may have."""
     words = stored_words(phrase)
-    if not words:
-        return ""
     is_run = has_unspaced(phrase)
-    labels = label or (AS_WRITTEN if " " in phrase and not is_run else "")
     # A last character alone is the first of a pair, unless its run ends.
     is_open = is_prefix or (has_unspaced(phrase[-1]) and phrase[-2:-1] == " ")
-    *before, last = (f"'{_lexeme(project_id, word)}'" for word in words)
-    ends = f":*{labels}" if is_open else f":{labels}" if labels else ""
-    middle = f":{labels}" if labels else ""
-    return " <-> ".join([*(f"{word}{middle}" for word in before), last + ends])
+    ends = ":*" if is_open else ""
+    for sign in (within or (WRITTEN if " " in phrase and not is_run else _ALL)) if words else "":
+        yield " <-> ".join(f"'{_lexeme(project_id, sign, word)}'" for word in words) + ends
 
 
-def _written(project_id: int, places: dict[str, list[str]]) -> str:
+def _written(project_id: int, places: dict[tuple[str, str], list[int]]) -> str:
     return " ".join(
-        f"'{_lexeme(project_id, word)}':{','.join(at)}" for word, at in places.items() if at
+        f"'{_lexeme(project_id, sign, word)}':{','.join(map(str, at))}"
+        for (sign, word), at in places.items()
+        if at
     )
 
 
-def _lexeme(project_id: int, word: str) -> str:
+def _lexeme(project_id: int, sign: str, word: str) -> str:
     if len(word) > _LONGEST:
         digest = hashlib.sha256(word.encode("utf-8", "replace")).hexdigest()
         word = f"{word[:_LONGEST]}_{digest}"
-    return f"{project_id}:{word}"
+    return f"{project_id}{sign}{word}"

@@ -15,12 +15,12 @@ from memoranda.db import fts
 from memoranda.text.analysis import stored_words
 from memoranda.text.lexemes import ADDED, TITLE, WRITTEN, all_of, any_of, vectors
 
-PLACE = re.compile(r"'1:([^']*)':([0-9A-D,]+)")
+PLACE = re.compile(r"'1:([^']*)':([0-9,]+)")
 
 
 def places(vector: str) -> dict[int, str]:
     """Place -> word."""
-    return {int(place[:-1]): word for word, at in PLACE.findall(vector) for place in at.split(",")}
+    return {int(place): word for word, at in PLACE.findall(vector) for place in at.split(",")}
 
 
 def has_phrase(vector: str, words: list[str]) -> bool:
@@ -31,9 +31,11 @@ def has_phrase(vector: str, words: list[str]) -> bool:
     )
 
 
-def test_words_have_their_places_and_the_label_of_their_column() -> None:
+def test_words_have_their_places_and_the_sign_of_their_column() -> None:
     [vector] = vectors(12, [(TITLE, "Grey Herons"), (WRITTEN, "the héron, the"), (ADDED, "heron")])
-    assert vector == ("'12:grey':1A '12:herons':2A '12:the':5B,7B '12:heron':6B,10D")
+    assert vector == (
+        "'12^grey':1 '12:grey':1 '12^herons':2 '12:herons':2 '12:the':5,7 '12:heron':6 '12+heron':10"
+    )
 
 
 def test_no_phrase_goes_on_in_the_next_column() -> None:
@@ -60,7 +62,7 @@ def test_every_word_and_phrase_of_a_long_item_is_in_a_vector_that_postgresql_tak
     for start in (0, 7_980, 7_999, 8_000, 12_345, len(words) - 40):
         phrase = words[start : start + 40]
         assert not phrase or any(has_phrase(vector, phrase) for vector in found)
-    assert any("'1:added'" in vector for vector in found)
+    assert any("'1+added'" in vector for vector in found)
 
 
 def test_a_long_word_is_cut_and_told_from_others_by_its_hash() -> None:
@@ -68,20 +70,20 @@ def test_a_long_word_is_cut_and_told_from_others_by_its_hash() -> None:
     [mine], [theirs] = vectors(1, [(WRITTEN, one)]), vectors(1, [(WRITTEN, other)])
     assert len(mine) < 400
     assert mine != theirs
-    assert any_of(1, [one]) == mine.split("':")[0] + "'"
+    assert any_of(1, [one], within=WRITTEN) == mine.split("':")[0] + "'"
 
 
 @pytest.mark.parametrize(
     ("phrases", "how", "query"),
     [
-        (["heron"], {}, "'7:heron'"),
-        (["heron"], {"is_prefix": True}, "'7:heron':*"),
-        (["grey heron", "bird"], {}, "'7:grey':AB <-> '7:heron':AB | '7:bird'"),
-        (["grey heron"], {"is_prefix": True}, "'7:grey':AB <-> '7:heron':*AB"),
-        (["heron", "bird"], {"is_prefix": True}, "'7:heron':* | '7:bird'"),
-        (["heron"], {"label": TITLE}, "'7:heron':A"),
-        (["漢字 字テ"], {}, "'7:漢字' <-> '7:字テ'"),
-        (["漢字 テ"], {}, "'7:漢字' <-> '7:テ':*"),
+        (["heron"], {}, "'7:heron' | '7+heron'"),
+        (["heron"], {"is_prefix": True}, "'7:heron':* | '7+heron':*"),
+        (["grey heron", "bird"], {}, "'7:grey' <-> '7:heron' | '7:bird' | '7+bird'"),
+        (["grey heron"], {"is_prefix": True}, "'7:grey' <-> '7:heron':*"),
+        (["heron", "bird"], {"is_prefix": True, "within": WRITTEN}, "'7:heron':* | '7:bird'"),
+        (["heron"], {"within": TITLE}, "'7^heron'"),
+        (["漢字 字テ"], {}, "'7:漢字' <-> '7:字テ' | '7+漢字' <-> '7+字テ'"),
+        (["漢字 テ"], {"within": WRITTEN}, "'7:漢字' <-> '7:テ':*"),
         (["", "..."], {}, ""),
         ([], {}, ""),
     ],

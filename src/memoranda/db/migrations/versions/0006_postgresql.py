@@ -128,8 +128,9 @@ def create_leaders() -> None:
 def create_full_text() -> None:
     """The items of notes as on SQLite, the words of each, and those of a project.
 
-    The words have a table of their own, whose rows are shorter than those of the items: a search visits one for
-    each item of a word. Long tsvectors lie outside them.
+    The words have a table of their own with short rows, since a search visits one for each item of a word. The
+    tsvector lies outside of its row: PostgreSQL moves a column out of rows over two kilobytes only, which is what
+    `filler` makes of every row before it shrinks to some thirty bytes.
     """
     op.execute("""
         CREATE TABLE search_index (
@@ -158,10 +159,14 @@ def create_full_text() -> None:
             part smallint NOT NULL,
             project_id integer NOT NULL REFERENCES project (id),
             terms tsvector NOT NULL,
+            filler text COLLATE "C" NOT NULL DEFAULT repeat(' ', 2000),
             PRIMARY KEY (key, part)
         ) WITH (toast_tuple_target = 128)
     """)
-    op.execute("ALTER TABLE search_terms ALTER COLUMN terms SET STORAGE EXTERNAL")
+    op.execute(
+        "ALTER TABLE search_terms ALTER COLUMN terms SET STORAGE EXTERNAL,"
+        " ALTER COLUMN filler SET STORAGE MAIN"
+    )
     op.execute(
         "CREATE INDEX ix_search_terms_terms ON search_terms USING gin (terms)"
         " WITH (gin_pending_list_limit = 256)"
