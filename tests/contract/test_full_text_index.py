@@ -15,7 +15,6 @@ from sqlalchemy import insert, text
 from sqlalchemy.engine import Connection
 from tests.postgres_lane import PostgresLane, in_lane
 
-from memoranda.db.dialects import is_postgresql
 from memoranda.db.engine import begin_write, open_engine
 from memoranda.db.health import prepare
 from memoranda.db.tables import entity, project
@@ -362,14 +361,27 @@ def test_very_common_words_page_exactly(bench: Bench) -> None:
     assert all(note.items[0].stored.content for note in notes[1:])
 
 
+DAMAGE = {
+    "sqlite": ["UPDATE search_index_content SET c3 = 'other' WHERE c3 = 'needle'"],
+    "postgresql": [
+        "DELETE FROM search_terms WHERE key = (SELECT max(key) FROM search_terms)",
+        "DELETE FROM search_index WHERE rowid = (SELECT max(rowid) FROM search_index)",
+        "UPDATE search_statistics SET items = items + 1",
+        "INSERT INTO search_terms (key, part, project_id, terms) VALUES (1, 0, 1, 'lost')",
+        "WITH gone AS (DELETE FROM search_index WHERE content = 'needle')"
+        " UPDATE search_statistics SET items = items - 1",
+    ],
+}
+
+
 def test_check_sees_damage(bench: Bench) -> None:
     bench.add("a.md", "needle")
-    assert bench.fulltext.check(bench.conn)
-    damage = "UPDATE search_index_content SET c3 = 'other' WHERE c3 = 'needle'"
-    if is_postgresql(bench.conn):
-        damage = "DELETE FROM search_terms WHERE key = (SELECT max(key) FROM search_terms)"
-    bench.conn.execute(text(damage))
-    assert not bench.fulltext.check(bench.conn)
+    for damage in DAMAGE[bench.conn.dialect.name]:
+        assert bench.fulltext.check(bench.conn)
+        with bench.conn.begin_nested() as trial:
+            bench.conn.exec_driver_sql(damage)
+            assert not bench.fulltext.check(bench.conn), damage
+            trial.rollback()
 
 
 def test_terms_that_are_known_are_taken(bench: Bench) -> None:

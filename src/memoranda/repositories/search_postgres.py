@@ -67,6 +67,10 @@ _SOUND: Final = """
         SELECT 1 FROM search_index AS i WHERE i.project_id = $1
         AND NOT EXISTS (SELECT 1 FROM search_terms AS t WHERE t.key = i.rowid AND t.part = 0)
     )
+    AND NOT EXISTS (
+        SELECT 1 FROM search_terms AS t WHERE t.project_id = $1
+        AND NOT EXISTS (SELECT 1 FROM search_index AS i WHERE i.rowid = t.key)
+    )
 """
 
 
@@ -103,8 +107,8 @@ class PostgresFullTextIndex:
         keys = np.frombuffer(found or b"", ">i8").astype(np.int64)
         # Nearly in order as they come, and a long item has several rows.
         keys.sort(kind="stable")
-        is_first: Any = np.diff(keys, prepend=-1) != 0
-        return keys[is_first]
+        found_once: Keys = keys[np.diff(keys, prepend=-1) != 0]
+        return found_once
 
     def titled(self, conn: Connection, terms: Sequence[Sequence[str]]) -> Keys:
         """Keys of the own items of notes whose title has a phrase of every term, ascending; at most twenty."""
@@ -141,7 +145,7 @@ class PostgresFullTextIndex:
         return int(found[0][0]) if found else 0
 
     def check(self, conn: Connection) -> bool:
-        """Whether the items are as many as were counted, and each has its words; reads all keys."""
+        """Whether the items are as many as were counted, and each has its words and no other is found."""
         return bool(rows(conn, _SOUND, self._project_id)[0][0])
 
     def _removed(self, conn: Connection, entity_ids: Sequence[int]) -> int:
