@@ -74,7 +74,7 @@ _COLUMNS = """
     SELECT column_name FROM information_schema.columns
     WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position
 """
-_KEYS_OF = "SELECT DISTINCT key FROM search_terms WHERE terms @@ CAST($1 AS tsquery)"
+_KEYS_OF = "SELECT key FROM search_terms WHERE terms @@ CAST($1 AS tsquery)"
 _SIZES = """
     SELECT c.relname, pg_relation_size(c.oid) FROM pg_class AS c
     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'i')

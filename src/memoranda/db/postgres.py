@@ -49,11 +49,6 @@ _KEEPALIVE: Final = {
     "tcp_keepalives_count": "3",
 }
 """A client whose machine is gone gives back its locks after some ten seconds."""
-_MORE_MEMORY: Final = """
-    SELECT set_config('work_mem', '32MB', false)
-    WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes('32MB')
-"""
-"""For the rows that a common word has in an index of a million notes: with less every row beside them is read too."""
 _TAKE: Final = "SELECT pg_advisory_xact_lock($1, $2)"
 _PROGRAM: Final = "memoranda"
 _UNREADABLE: Final = "its host or port cannot be read (in a password, / ? # @ and : are written as %2F %3F %23 %40 and %3A)"
@@ -269,7 +264,7 @@ async def connect(address: Address, **_: object) -> Any:
     import asyncpg
 
     quoted = address.schema.replace('"', '""')
-    connection = await asyncpg.connect(
+    return await asyncpg.connect(
         address.url or None,
         timeout=CONNECT_S,
         command_timeout=address.statement_s + _GRACE_S,
@@ -285,8 +280,6 @@ async def connect(address: Address, **_: object) -> Any:
             **_KEEPALIVE,
         },
     )
-    await connection.execute(_MORE_MEMORY)
-    return connection
 
 
 @contextmanager

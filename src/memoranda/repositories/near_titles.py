@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from memoranda.db.dialects import is_postgresql
+from memoranda.model.item_key import NOTE_BITS
 from memoranda.repositories.driver import rows
 from memoranda.repositories.store import ProjectScoped
+from memoranda.repositories.word_keys import keys_with
 from memoranda.text.lexemes import TITLE, all_of, any_of
 
 _ON_SQLITE: Final = """
     SELECT entity_id FROM search_index WHERE search_index MATCH ? AND project_id = ? LIMIT ?
-"""
-_ON_POSTGRESQL: Final = """
-    SELECT DISTINCT key >> 24 FROM search_terms WHERE terms @@ CAST($1 AS tsquery) ORDER BY 1 LIMIT $2
 """
 _MOST_WORDS: Final = 8
 _SHORTEST: Final = 3
@@ -48,7 +47,7 @@ class NearTitleRepository(ProjectScoped):
             parts = [
                 any_of(self._project_id, [one], is_prefix=True, within=TITLE) for one in beginnings
             ]
-            query = all_of(parts) if all(parts) else ""
-            return [i for (i,) in rows(self._conn, _ON_POSTGRESQL, query, most)] if query else []
+            keys = keys_with(self._conn, all_of(parts) if all(parts) else "")
+            return list(dict.fromkeys((keys >> NOTE_BITS).tolist()))[:most]
         match = " AND ".join(f'{{title}} : "{one}" *' for one in beginnings)
         return [i for (i,) in rows(self._conn, _ON_SQLITE, match, self._project_id, most)]

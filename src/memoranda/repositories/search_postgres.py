@@ -20,6 +20,7 @@ from memoranda.ports import IndexedNote, StoredItem
 from memoranda.repositories.driver import rows, run, run_many
 from memoranda.repositories.stored_items import first_with_text, items_by_key, path_json
 from memoranda.repositories.vocabulary_postgres import add_words, similar_words
+from memoranda.repositories.word_keys import keys_with
 from memoranda.text.analysis import ENGLISH, Languages, index_terms
 from memoranda.text.lexemes import ADDED, TITLE, WRITTEN, all_of, any_of, vectors
 
@@ -46,15 +47,11 @@ _COUNT: Final = """
     INSERT INTO search_statistics AS s (project_id, items) VALUES ($1, $2)
     ON CONFLICT (project_id) DO UPDATE SET items = s.items + excluded.items
 """
-_KEYS: Final = """
-    SELECT string_agg(int8send(key), ''::bytea) FROM search_terms WHERE terms @@ CAST($1 AS tsquery)
-"""
 _TITLED: Final = """
-    SELECT i.rowid FROM (
-        SELECT DISTINCT key FROM search_terms WHERE terms @@ CAST($1 AS tsquery) ORDER BY key LIMIT 2000
-    ) AS found JOIN search_index AS i ON i.rowid = found.key
+    SELECT i.rowid FROM unnest(CAST($1 AS bigint[])) AS found (key) JOIN search_index AS i ON i.rowid = found.key
     ORDER BY length(i.title), i.title, i.rowid LIMIT 20
 """
+_MOST_TITLED: Final = 2_000
 _NOTES_WITH: Final = """
     SELECT DISTINCT rowid >> 24 FROM search_index
     WHERE project_id = $1 AND (CAST($2 AS bigint) >> CAST(rowid & 3 AS integer)) & 1 = 1 ORDER BY 1
@@ -100,24 +97,16 @@ class PostgresFullTextIndex:
         self, conn: Connection, phrases: Sequence[str], *, is_prefix: bool = False
     ) -> Keys:
         """Keys of the project's items that have any of these phrases in any field, ascending."""
-        import numpy as np
-
-        query = any_of(self._project_id, phrases, is_prefix=is_prefix)
-        found = rows(conn, _KEYS, query)[0][0] if query else None
-        keys = np.frombuffer(found or b"", ">i8").astype(np.int64)
-        # Nearly in order as they come, and a long item has several rows.
-        keys.sort(kind="stable")
-        found_once: Keys = keys[np.diff(keys, prepend=-1) != 0]
-        return found_once
+        return keys_with(conn, any_of(self._project_id, phrases, is_prefix=is_prefix))
 
     def titled(self, conn: Connection, terms: Sequence[Sequence[str]]) -> Keys:
         """Keys of the own items of notes whose title has a phrase of every term, ascending; at most twenty."""
         import numpy as np
 
         parts = [any_of(self._project_id, phrases, within=TITLE) for phrases in terms]
-        if not parts or not all(parts):
-            return np.empty(0, np.int64)
-        return np.array(sorted(key for (key,) in rows(conn, _TITLED, all_of(parts))), np.int64)
+        keys = keys_with(conn, all_of(parts) if all(parts) else "")[:_MOST_TITLED].tolist()
+        found = rows(conn, _TITLED, keys) if keys else ()
+        return np.array(sorted(key for (key,) in found), np.int64)
 
     def items(self, conn: Connection, keys: Sequence[int]) -> Sequence[StoredItem]:
         """The items with these keys, ascending by key; unknown keys are left out."""

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy.engine import Connection
 
 from memoranda.repositories.driver import rows, run
+from memoranda.repositories.word_keys import keys_with
 from memoranda.text.analysis import stored_words, token, written_words
 from memoranda.text.lexemes import WRITTEN, any_of
 from memoranda.text.spelling import NearWord, Speller, allowed_edits, best
+
+if TYPE_CHECKING:
+    from memoranda.ports import Keys
 
 _ADD: Final = """
     INSERT INTO search_words (project_id, word)
@@ -28,23 +32,11 @@ _FROM: Final = """
     WHERE project_id = $1 AND (word > $2 OR word = $3) AND word >= $2 AND word < $4
     ORDER BY word LIMIT $5
 """
-_COUNT: Final = """
-    SELECT count(*) FROM (
-        SELECT DISTINCT key FROM search_terms WHERE terms @@ CAST($1 AS tsquery) LIMIT $2
-    ) AS found
-"""
-_SPELT: Final = """
-    SELECT title, tags, headings, content FROM search_index WHERE rowid = (
-        SELECT min(key) FROM search_terms WHERE terms @@ CAST($1 AS tsquery)
-    )
-"""
-_LONGEST: Final = 40
-"""Characters: a longer word is meant by no other."""
+_SPELT: Final = "SELECT title, tags, headings, content FROM search_index WHERE rowid = $1"
 _BLOCK: Final = 400
 _MOST_BLOCKS: Final = 100
 _MANY: Final = 1_000
 """Items after which counting ends while near words are compared."""
-_ALL: Final = 1 << 62
 
 
 def add_words(conn: Connection, project_id: int, texts: Iterable[str]) -> None:
@@ -69,12 +61,13 @@ def similar_words(
         near = [
             NearWord(one, away, items)
             for one, away in words.near(speller)
-            if away and (items := _items(conn, project_id, one, _MANY))
+            if away and (items := len(_keys(conn, project_id, one, _MANY)))
         ]
         if near:
             return [
-                (_spelt(conn, project_id, one.word), _items(conn, project_id, one.word, _ALL))
+                (_spelt(conn, one.word, keys), len(keys))
                 for one in best(near, limit)
+                if len(keys := _keys(conn, project_id, one.word))
             ]
     return []
 
@@ -113,14 +106,13 @@ class _Words:
         return [word for (word,) in found]
 
 
-def _items(conn: Connection, project_id: int, word: str, most: int) -> int:
-    """In how many of the project's items a word stands as it is written, counted up to `most`."""
-    query = any_of(project_id, [word], within=WRITTEN)
-    return int(rows(conn, _COUNT, query, most)[0][0])
+def _keys(conn: Connection, project_id: int, word: str, most: int | None = None) -> Keys:
+    """Of the project's items where a word stands as it is written."""
+    return keys_with(conn, any_of(project_id, [word], within=WRITTEN), most)
 
 
-def _spelt(conn: Connection, project_id: int, term: str) -> str:
-    """A word as a note has it: with the accents that are dropped."""
-    [fields] = rows(conn, _SPELT, any_of(project_id, [term], within=WRITTEN)) or [()]
+def _spelt(conn: Connection, term: str, keys: Keys) -> str:
+    """A word as the first of these items has it: with the accents that are dropped."""
+    [fields] = rows(conn, _SPELT, int(keys[0])) or [()]
     words = (word for field in fields if field for word in written_words(field))
     return next((word for word in words if token(word) == term), term)
