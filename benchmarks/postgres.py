@@ -1,8 +1,8 @@
 """What PostgreSQL costs: `python -m benchmarks.postgres [cold] [scale] [hybrid] ...`; hours for all of it.
 
 A server is started from the package of the tests, with its files on disk, unless `MEMORANDA_TEST_POSTGRES` names
-one. Large indexes are copies: notes of the generator are indexed by the real writer, and their rows are copied
-inside the database under new ids, paths and names until there are enough of them.
+one. For large indexes notes of the generator are indexed by the real writer, and their rows are copied
+(`benchmarks.postgres_rows`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tools.postgres_server import Databases, Server
 
 from benchmarks.measure import Figure, Report
+from benchmarks.postgres_rows import asked, grow, settle
 from benchmarks.queries import Mix, query_mix
 from benchmarks.vault import make_vault
 from memoranda.db.migrate_postgres import bring_up_schema
@@ -49,31 +48,6 @@ QUERIES = 200
 WRITES = 40
 COLD_RATIO = 2.0
 WRITE_RATIO = 1.3
-_SHIFTED = {
-    "entity": ("id",),
-    "observation": ("id", "entity_id"),
-    "relation": ("id", "from_id", "to_id"),
-    "link": ("entity_id", "to_id"),
-    "note_name": ("entity_id",),
-    "note_filter": ("entity_id",),
-    "search_index": ("entity_id",),
-    "search_terms": (),
-}
-"""Tables whose rows are copied, parents first, and their columns of ids."""
-_OWNERS = {
-    "entity": "id",
-    "relation": "from_id",
-    "search_index": "rowid >> 24",
-    "search_terms": "key >> 24",
-}
-"""How a table says which note a row is of."""
-_KEYS = {"search_index": "rowid", "search_terms": "key"}
-_RENAMED = {"file_path", "permalink", "wanted_permalink", "hashed_permalink"}
-_BITS = 24
-_COLUMNS = """
-    SELECT column_name FROM information_schema.columns
-    WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position
-"""
 _KEYS_OF = "SELECT key FROM search_terms WHERE terms @@ CAST($1 AS tsquery)"
 _SIZES = """
     SELECT c.relname, pg_relation_size(c.oid) FROM pg_class AS c
@@ -101,7 +75,7 @@ def main() -> int:
             sizes = [int(size) for size in given.sizes.split(",")]
             over += _scale(place, databases, sizes, given.base)
         if "hybrid" in given.what:
-            over += _hybrid(place, databases, given.hybrid)
+            over += _hybrid(place, databases, given.hybrid, given.base)
     return over
 
 
@@ -203,11 +177,11 @@ def _scale(place: Path, databases: Databases, sizes: Sequence[int], base: int) -
             writes[size] = _small(place, databases, size, report)
             continue
         began = time.perf_counter()
-        _grow(database, base, size)
+        grow(database, base, size)
         report.put(Figure(f"{size:,} notes: rows copied", time.perf_counter() - began, "s"))
         _searches(opened, mix, size, report)
         writes[size] = _writes(opened, notes, size, report)
-        for name, taken in _asked(database, _SIZES):
+        for name, taken in asked(database, _SIZES):
             report.put(Figure(f"{size:,} notes: {name}", taken / 1e6, "MB"))
         _plans(database, mix, size)
     if len(writes) > 1:
@@ -226,43 +200,42 @@ def _small(place: Path, databases: Databases, size: int, report: Report) -> floa
     opened = _on_postgres(place, notes, databases.create())
     asyncio.run(opened.workspace.sync.full_sync())
     assert opened.database is not None
-    _settle(opened.database)
+    settle(opened.database)
     _searches(opened, mix, size, report)
     found = _writes(opened, notes, size, report)
     opened.close()
     return found
 
 
-def _hybrid(place: Path, databases: Databases, size: int) -> int:
-    """Searches by words and by meaning over notes that are all embedded by the bundled model."""
+def _hybrid(place: Path, databases: Databases, size: int, base: int) -> int:
+    """Searches by words and by meaning over notes that have the vectors of the bundled model."""
     report = Report("postgres-hybrid")
-    notes = place / f"vault-{size}"
-    make_vault(notes, size)
-    few = place / "few"
-    make_vault(few, BASE)
-    mix = _mix(place, few)
+    notes = place / "base"
+    if not notes.exists():
+        make_vault(notes, base)
+    mix = _mix(place, notes)
     url = databases.create()
     with suppress(Exception):  # without pgvector the scan is measured
         databases.execute("CREATE EXTENSION vector", url)
     opened = _on_postgres(place, notes, url, _Source())
     database = opened.database
     assert database is not None
-    began, used = time.perf_counter(), time.process_time()
     asyncio.run(opened.workspace.sync.full_sync())
-    report.put(Figure(f"{size:,} notes indexed: client CPU", time.process_time() - used, "s"))
-    report.put(Figure(f"{size:,} notes indexed: wall", time.perf_counter() - began, "s"))
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     asyncio.run(opened.workspace.backfill.run_once())
-    report.put(Figure(f"{size:,} notes embedded: wall", time.perf_counter() - began, "s"))
-    _settle(database)
+    report.put(Figure(f"{base:,} notes embedded: client CPU", time.process_time() - used, "s"))
+    report.put(Figure(f"{base:,} notes embedded: wall", time.perf_counter() - began, "s"))
+    grow(database, base, size)
+    [(vectors,)] = asked(database, "SELECT count(*) FROM search_vector_embeddings")
+    report.put(Figure(f"{size:,} notes: vectors", vectors, ""))
     _searches(opened, mix, size, report, SearchType.HYBRID, "by a scan")
     began = time.perf_counter()
     project_id = opened.workspace.index.project_id
     made = make_index(database, project_id, _Source.provider.space.name, 1000)
     report.put(Figure(f"index of vectors made ({made})", time.perf_counter() - began, "s"))
-    _settle(database)
+    settle(database)
     _searches(opened, mix, size, report, SearchType.HYBRID, "by the index")
-    for name, taken in _asked(database, _SIZES):
+    for name, taken in asked(database, _SIZES):
         report.put(Figure(f"{size:,} notes: {name}", taken / 1e6, "MB"))
     opened.close()
     return report.over
@@ -286,68 +259,6 @@ def _mix(place: Path, notes: Path) -> Mix:
     mix = query_mix(Path(opened.workspace.index.shown), QUERIES)
     opened.close()
     return mix
-
-
-def _grow(database: PostgresDatabase, base: int, size: int) -> None:
-    """Copy the rows of the first `base` notes until there are `size`; then let the server settle."""
-    [(there,)] = _asked(database, "SELECT count(*) FROM entity")
-    [(first, last)] = _asked(
-        database, "SELECT min(id), max(id) FROM entity WHERE file_path !~ '^copy '"
-    )
-    columns = {
-        table: [str(name) for (name,) in _asked(database, _COLUMNS, table)] for table in _SHIFTED
-    }
-    for copy in range(int(there) // base, -(-size // base)):
-        database.write(partial(_copy, columns, int(first), int(last), copy))
-    _settle(database)
-
-
-def _copy(columns: dict[str, list[str]], first: int, last: int, copy: int, conn: Any) -> None:
-    conn.exec_driver_sql("SET LOCAL session_replication_role = replica")
-    conn.exec_driver_sql("SET LOCAL statement_timeout = 0")
-    shift = copy * (last - first + 1)
-    for table, ids in _SHIFTED.items():
-        own = {
-            **{name: f"{name} + {_shift(table, name, shift)}" for name in ids},
-            **({key: f"{key} + ({shift}::bigint << {_BITS})"} if (key := _KEYS.get(table)) else {}),
-            **{name: f"'copy {copy}/' || {name}" for name in _RENAMED},
-            "external_id": "gen_random_uuid()::text",
-        }
-        if table == "note_name":
-            own["key"] = f"'copy {copy} ' || key"
-        if "{own}" in str(own):
-            [(most,)] = conn.exec_driver_sql(f"SELECT max(id) FROM {table}").fetchall()
-            own = {name: how.replace("{own}", str(most)) for name, how in own.items()}
-        names = columns[table]
-        values = ", ".join(own.get(name, f'"{name}"') for name in names)
-        of = _OWNERS.get(table, "entity_id")
-        quoted = ", ".join(map('"{}"'.format, names))
-        conn.exec_driver_sql(
-            f"INSERT INTO {table} ({quoted})"
-            f" SELECT {values} FROM {table} WHERE {of} BETWEEN {first} AND {last}"
-        )
-    conn.exec_driver_sql("UPDATE search_statistics SET items = (SELECT count(*) FROM search_index)")
-    for table in ("entity", "observation", "relation"):
-        conn.exec_driver_sql(
-            f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}"
-        )
-
-
-def _shift(table: str, column: str, shift: int) -> str:
-    return "{own}" if column == "id" and table != "entity" else str(shift)
-
-
-def _settle(database: PostgresDatabase) -> None:
-    """What autovacuum would have done by now."""
-    asyncio.run(_outside(database.address.url, "VACUUM (ANALYZE)"))
-
-
-async def _outside(url: str, statement: str) -> None:
-    import asyncpg
-
-    connection = await asyncpg.connect(url)
-    await connection.execute(statement, timeout=7200)
-    await connection.close()
 
 
 def _searches(
@@ -391,15 +302,8 @@ def _plans(database: PostgresDatabase, mix: Mix, size: int) -> None:
     """Print how the server finds a word."""
     query = any_of(1, [mix.words[0].split()[0].lower()])
     print(f"\nPlan of the items with one word, {size:,} notes:")
-    for (line,) in _asked(database, f"EXPLAIN (ANALYZE, BUFFERS) {_KEYS_OF}", query):
+    for (line,) in asked(database, f"EXPLAIN (ANALYZE, BUFFERS) {_KEYS_OF}", query):
         print(f"    {line}")
-
-
-def _asked(database: PostgresDatabase, sql: str, *values: object) -> list[Any]:
-    def ask(conn: Any) -> list[Any]:
-        return list(conn.exec_driver_sql(sql, values).fetchall())
-
-    return database.read(ask)
 
 
 if __name__ == "__main__":

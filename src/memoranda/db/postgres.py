@@ -268,7 +268,7 @@ async def connect(address: Address, **_: object) -> Any:
         address.url or None,
         timeout=CONNECT_S,
         command_timeout=address.statement_s + _GRACE_S,
-        statement_cache_size=0,  # SQLAlchemy keeps prepared statements itself
+        statement_cache_size=0,  # a statement is planned for its values each time, and nothing is kept
         server_settings={
             "application_name": _PROGRAM,
             "search_path": f'"{quoted}", public',

@@ -19,8 +19,9 @@ from sqlalchemy import bindparam, select, text
 from memoranda.db.dialects import is_postgresql
 from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
+from memoranda.repositories.membership import among
 from memoranda.repositories.planner import aside
-from memoranda.repositories.store import ProjectScoped, in_chunks, many
+from memoranda.repositories.store import ProjectScoped, in_chunks
 
 _MINE = aside(entity.c.project_id) == bindparam("project")
 _PATHS_BELOW = (
@@ -34,7 +35,7 @@ _ENTRIES_AT = select(
     entity.c.permalink,
     entity.c.note_modified,
     entity.c.size,
-).where(_MINE, entity.c.file_path.in_(many("values")))
+).where(_MINE, among(entity.c.file_path, "values"))
 _LAST = "\U0010ffff"
 _LEVEL = """
     WITH RECURSIVE entry (path) AS (

@@ -27,8 +27,9 @@ from memoranda.db.tables import entity
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.sync import FORGOTTEN_NS, UNSURE_NS, FileState, KnownFile
 from memoranda.repositories.driver import rows
+from memoranda.repositories.membership import among, named_among
 from memoranda.repositories.planner import aside
-from memoranda.repositories.store import ProjectScoped, in_chunks, many, texts
+from memoranda.repositories.store import ProjectScoped, in_chunks, texts
 
 _MINE = entity.c.project_id == bindparam("project")
 _KNOWN = select(
@@ -41,7 +42,7 @@ _KNOWN = select(
     entity.c.checksum,
     entity.c.missing_since,
 ).where(_MINE)
-_KNOWN_AT = _KNOWN.where(entity.c.file_path.in_(many("values")))
+_KNOWN_AT = _KNOWN.where(among(entity.c.file_path, "values"))
 _IS_BELOW = (
     select(entity.c.id)
     .where(
@@ -63,11 +64,11 @@ _STORED = select(
     entity.c.hashed_permalink,
     entity.c.checksum,
 ).where(_MINE)
-_STORED_BY_PATH = _STORED.where(entity.c.file_path.in_(many("values")))
-_STORED_BY_ID = _STORED.where(entity.c.id.in_(many("values")))
+_STORED_BY_PATH = _STORED.where(among(entity.c.file_path, "values"))
+_STORED_BY_ID = _STORED.where(among(entity.c.id, "values"))
 _CLAIMS = union_all(  # an OR of the two would use neither index
-    _STORED.where(entity.c.wanted_permalink.in_(many("values"))),
-    _STORED.where(entity.c.hashed_permalink.in_(many("values"))),
+    _STORED.where(named_among(entity.c.wanted_permalink, "values")),
+    _STORED.where(named_among(entity.c.hashed_permalink, "values")),
 )
 _LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = ?"
 _RESERVE = "SELECT reserve_ids(pg_get_serial_sequence($1, 'id'), $2)"
@@ -106,7 +107,7 @@ _MISSING = (
     .order_by(entity.c.missing_since, entity.c.file_path)
     .limit(bindparam("most"))
 )
-_DELETE = delete(entity).where(entity.c.id.in_(many("values")))
+_DELETE = delete(entity).where(among(entity.c.id, "values"))
 
 
 @dataclass(frozen=True, slots=True)

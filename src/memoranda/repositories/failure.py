@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
 from memoranda.db.tables import file_failure
 from memoranda.model.address import NotePath
 from memoranda.model.sync import FailureKind, FileFailure
+from memoranda.repositories.membership import named_among
 from memoranda.repositories.store import ProjectScoped, in_chunks
+
+_FORGET = delete(file_failure).where(
+    file_failure.c.project_id == bindparam("project"),
+    named_among(file_failure.c.file_path, "values"),
+)
 
 
 class FailureRepository(ProjectScoped):
@@ -47,12 +53,7 @@ class FailureRepository(ProjectScoped):
         """Forget the failures of these paths, then remember these."""
         failures = list(failures)
         for chunk in in_chunks([*cleared, *(failure.path for failure in failures)]):
-            self._conn.execute(
-                delete(file_failure).where(
-                    file_failure.c.project_id == self._project_id,
-                    file_failure.c.file_path.in_(chunk),
-                )
-            )
+            self._conn.execute(_FORGET, {"project": self._project_id, "values": chunk})
         if failures:
             self._conn.execute(
                 insert(file_failure),

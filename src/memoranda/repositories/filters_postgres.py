@@ -31,6 +31,11 @@ _FROM: Final = "FROM note_filter f WHERE f.project_id = ?"
 _IDS: Final = "string_agg(int4send(f.entity_id), '')"
 """The ids as bytes, which NumPy reads as they are."""
 _SELECT: Final = f"SELECT {_IDS} {_FROM}"
+_SELECT_AFTER: Final = (
+    "SELECT string_agg(int4send(f.id), '') FROM entity f"
+    " WHERE f.project_id = ? AND f.mtime_ns > CAST(? AS bigint)"
+)
+"""By an index that has all of it: the rows of notes are long."""
 _OF_SHORT: Final = "CASE WHEN pg_column_size(f.metadata) <= 2000 THEN coalesce({}, '') ELSE '-' END"
 _SELECT_VALUES: Final = f"SELECT {_IDS}, string_agg({_OF_SHORT}, E'\\n') {_FROM}"
 """All values in one text, since a row costs more than a line; JSON has no line ends. Long ones are asked for later."""
@@ -49,9 +54,8 @@ _IS_WHOLE: Final = (
     "NOT EXISTS (SELECT 1 FROM unnest(CAST(? AS text[])) p(name)"
     " WHERE f.path NOT LIKE p.name AND f.path NOT LIKE p.name || '.md')"
 )
-_ENTITIES: Final = (
-    "f.entity_id IN (SELECT e.id FROM entity e WHERE e.project_id = f.project_id AND {})"
-)
+_ENTITIES: Final = "f.entity_id IN (SELECT e.id FROM entity e WHERE e.project_id = ? AND {})"
+"""Not that of the outer row: servers before 17 would look anew for each."""
 
 
 def allowed(
@@ -69,11 +73,15 @@ def allowed(
     where, values = asked.condition()
     if not where and not asked.tests:
         return None
+    select, among_these = _SELECT, " AND f.entity_id = ANY (CAST(? AS int[]))"
+    if (after_ns := asked.time_alone()) is not None:
+        select, among_these = _SELECT_AFTER, " AND f.id = ANY (CAST(? AS int[]))"
+        where, values = "", [after_ns]
     if among is not None:
-        where += " AND f.entity_id = ANY (CAST(? AS int[]))"
+        where += among_these
         values.append(list(among))
     if not asked.tests:
-        [(ids,)] = rows(conn, numbered(_SELECT + where), project_id, *values)
+        [(ids,)] = rows(conn, numbered(select + where), project_id, *values)
         return np.sort(_notes(ids))
     wanted = _Wanted(list(asked.names))
     sql = numbered(_SELECT_VALUES.format(wanted.sql) + where)
@@ -147,6 +155,7 @@ class _Asked:
         self.names: dict[str, None] = {}
         self._parts: list[str] = []
         self._types: list[list[int]] = []
+        self._project_id = project_id
         self._terms = Terms(project_id)
         self._has: dict[int, None] = {}
         self._has_none_of: dict[int, None] = {}
@@ -180,9 +189,16 @@ class _Asked:
         for condition in filters.metadata:
             self._add_condition(condition)
 
+    def time_alone(self) -> int | None:
+        """After when files were changed last, in nanoseconds, if nothing else is asked."""
+        others = self._has, self._has_none_of, self._has_any_of, self._types, self._whole_paths
+        names = *self._patterns.values(), self._permalinks
+        is_alone = self._after_ns and not any((*others, *names, self.tests))
+        return max(self._after_ns) if is_alone else None
+
     def condition(self) -> tuple[str, list[object]]:
         """SQL that follows another condition, with its parameters; "": there is nothing to ask."""
-        parts: list[tuple[str, object]] = []
+        parts: list[tuple[str, *tuple[object, ...]]] = []
         if self._has:
             parts.append(("f.terms @> CAST(? AS bigint[])", list(self._has)))
         parts += [("f.terms && CAST(? AS bigint[])", list(terms)) for terms in self._has_any_of]
@@ -195,10 +211,14 @@ class _Asked:
         if self._whole_paths:
             parts.append((_IS_WHOLE, self._whole_paths))
         for permalink in list(self._permalinks)[:2]:  # nothing has two
-            parts.append((_ENTITIES.format("e.permalink = CAST(? AS text)"), permalink))
+            is_at = _ENTITIES.format("md5(e.permalink) = md5(CAST(? AS text))")
+            parts.append((is_at, self._project_id, permalink))
         if self._after_ns:
-            parts.append((_ENTITIES.format("e.mtime_ns > CAST(? AS bigint)"), max(self._after_ns)))
-        return "".join(f" AND {sql}" for sql, _ in parts), [value for _, value in parts]
+            is_after = _ENTITIES.format("e.mtime_ns > CAST(? AS bigint)")
+            parts.append((is_after, self._project_id, max(self._after_ns)))
+        return "".join(f" AND {sql}" for sql, *_ in parts), [
+            value for _, *values in parts for value in values
+        ]
 
     def may_be_passed_by(self, text: str) -> bool:
         """Whether JSON has the parts that texts must have; it is not taken apart for that."""

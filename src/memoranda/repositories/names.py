@@ -20,14 +20,15 @@ from sqlalchemy import (
 from memoranda.db.dialects import is_postgresql
 from memoranda.db.tables import entity, note_name
 from memoranda.model.note import NoteRef
+from memoranda.repositories.membership import named, named_among
 from memoranda.repositories.refs import REF_COLUMNS, note_ref
-from memoranda.repositories.store import ProjectScoped, in_chunks, many
+from memoranda.repositories.store import ProjectScoped, in_chunks
 
 _MINE = note_name.c.project_id == bindparam("project")
 _INSERT = insert(note_name)
 _DELETE = delete(note_name).where(
     note_name.c.project_id == bindparam("of_project"),
-    note_name.c.key == bindparam("named"),
+    named(note_name.c.key, "named"),
     note_name.c.kind == bindparam("as_kind"),
     note_name.c.entity_id == bindparam("of"),
 )
@@ -35,12 +36,12 @@ _CLEAR = delete(note_name).where(_MINE)
 _WITH_KEYS = (
     select(note_name.c.key, note_name.c.entity_id, note_name.c.kind, entity.c.file_path)
     .join(entity, entity.c.id == note_name.c.entity_id)
-    .where(_MINE, note_name.c.key.in_(many("values")))
+    .where(_MINE, named_among(note_name.c.key, "values"))
 )
 _NAMED = (
     select(note_name.c.key, note_name.c.kind, *REF_COLUMNS)
     .join(entity, entity.c.id == note_name.c.entity_id)
-    .where(_MINE, note_name.c.key.in_(many("values")))
+    .where(_MINE, named_among(note_name.c.key, "values"))
     .order_by(note_name.c.kind, entity.c.file_path)
 )
 

@@ -11,17 +11,20 @@ from sqlalchemy import Select, String, bindparam, cast, func, literal, select, u
 from sqlalchemy.sql.elements import ColumnElement
 
 from memoranda.db.tables import entity, link, relation
-from memoranda.repositories.store import ProjectScoped, in_chunks, many
+from memoranda.repositories.membership import among
+from memoranda.repositories.store import ProjectScoped, in_chunks
 
 _Any = tuple[Any, ...]
 _TO_A_NOTE = link.c.to_id.is_not(None)
+_PLACE = (link.c.entity_id, link.c.ordinal)
 
 
 def _counted(at: ColumnElement[int], to: ColumnElement[int], *, is_own: bool) -> Select[*_Any]:
-    """How often notes are linked, a row each kind; no more than `most` links are looked at."""
+    """How often notes are linked, a row each kind; no more than the first `most` links are looked at."""
     links = (
         select(at.label("at"), to.label("other"), link.c.relation_type.label("kind"))
-        .where(at.in_(many("values")), _TO_A_NOTE)
+        .where(among(at, "values"), _TO_A_NOTE)
+        .order_by(at, *_PLACE)
         .limit(bindparam("most"))
         .subquery()
     )
@@ -40,13 +43,13 @@ _LINKS = select(
 ).join(entity, entity.c.id == _COUNTS.c.other)
 _DEGREES = union_all(
     *(
-        select(at, func.count()).where(at.in_(many("values")), _TO_A_NOTE).group_by(at)
+        select(at, func.count()).where(among(at, "values"), _TO_A_NOTE).group_by(at)
         for at in (link.c.entity_id, link.c.to_id)
     )
 )
 _OPENINGS = select(
     entity.c.id, entity.c.entity_metadata, func.substr(entity.c.content, 1, bindparam("length"))
-).where(entity.c.id.in_(many("values")))
+).where(among(entity.c.id, "values"))
 _BACKLINKS = select(func.count()).where(
     relation.c.to_id == bindparam("of"), relation.c.from_id != bindparam("of")
 )
@@ -93,7 +96,8 @@ class NeighbourRepository(ProjectScoped):
 
         Args:
             ids: a few hundred at most.
-            most: so many links are looked at in each direction.
+            most: so many links are looked at in each direction: the first, by note (`at`), by the note in
+                which they stand, by place.
         """
         rows = self._conn.execute(_LINKS, {"values": list(ids), "most": most})
         return [LinkCount(*row) for row in sorted(map(tuple, rows))]

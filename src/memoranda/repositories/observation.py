@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from memoranda.db.tables import observation
-from memoranda.repositories.store import ProjectScoped, in_chunks, many
+from memoranda.repositories.membership import among
+from memoranda.repositories.store import ProjectScoped, in_chunks
 
 _STORED = (
     select(
@@ -20,7 +21,7 @@ _STORED = (
         observation.c.block_id,
         observation.c.permalink,
     )
-    .where(observation.c.entity_id.in_(many("values")))
+    .where(among(observation.c.entity_id, "values"))
     .order_by(observation.c.entity_id, observation.c.ordinal)
 )
 _INSERT = insert(observation)
@@ -44,7 +45,7 @@ _READ = (
 """What the file says of an observation; the rest of the row is its identity."""
 _REWRITE = update(observation).where(_BY_ID).values({c: bindparam(f"new_{c}") for c in _READ})
 _SET_PERMALINK = update(observation).where(_BY_ID).values(permalink=bindparam("new"))
-_DELETE = delete(observation).where(observation.c.id.in_(many("values")))
+_DELETE = delete(observation).where(among(observation.c.id, "values"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
 
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import bindparam, func, literal_column, select
 
 from memoranda.db.tables import entity
 from memoranda.model.note import NoteRef
+from memoranda.repositories.filter_values import fold
+from memoranda.repositories.membership import among
 from memoranda.repositories.refs import REF_COLUMNS, note_ref
-from memoranda.repositories.store import ProjectScoped, many
+from memoranda.repositories.sql_values import bindable
+from memoranda.repositories.store import ProjectScoped
 
-_Select = TypeVar("_Select", bound=Select[Any])
 _ORIGIN = datetime(1970, 1, 1, tzinfo=UTC)
 _MINE = entity.c.project_id == bindparam("project")
-_OF_TYPES = func.lower(entity.c.note_type).in_(many("types"))
 _SINCE = entity.c.mtime_ns >= bindparam("since")
 _COUNT = select(func.count()).where(_MINE, _SINCE)
+_TYPE = func.coalesce(entity.c.note_type, literal_column("''"))
+"""No column: SQLite would read an index that has the types of a project together, and all notes with it."""
+_COUNTS = select(_TYPE, func.count()).where(_MINE, _SINCE).group_by(_TYPE)
 _NEWEST = (
     select(entity.c.mtime_ns, *REF_COLUMNS)
     .where(_MINE, _SINCE)
@@ -27,6 +30,7 @@ _NEWEST = (
     .limit(bindparam("most"))
     .offset(bindparam("offset"))
 )
+_NEWEST_OF_TYPES = _NEWEST.where(among(entity.c.note_type, "types"))
 _TYPES = (
     select(entity.c.note_type)
     .where(_MINE)
@@ -55,40 +59,45 @@ class RecentRepository(ProjectScoped):
 
         Args:
             since_ns: nanoseconds since 1970.
-            note_types: any of these, case-blind; () for all.
+            note_types: any of these, as `filter_values.fold` compares; () for all.
             limit: at most so many.
             offset: how many to pass over.
         """
-        total = self._conn.execute(
-            _of_types(_COUNT, note_types), self._values(note_types, since_ns)
-        ).scalar_one()
-        return (self._newest(note_types, since_ns, limit, offset) if total else []), total
+        if note_types:
+            counts = self._counts(note_types, since_ns)
+            spellings, total = list(counts), sum(counts.values())
+        else:
+            spellings, total = None, self._conn.execute(_COUNT, self._since(since_ns)).scalar_one()
+        return (self._newest(spellings, since_ns, limit, offset) if total else []), total
 
     def newest(self, note_types: Sequence[str]) -> ChangedNote | None:
         """The note of these types that was changed last."""
-        return next(iter(self._newest(note_types, _ALL_TIME, 1, 0)), None)
+        spellings = list(self._counts(note_types, _ALL_TIME)) if note_types else None
+        return next(iter(self._newest(spellings, _ALL_TIME, 1, 0)), None)
 
     def note_types(self, most: int) -> list[str]:
         """The types that notes have, the most frequent first."""
         rows = self._conn.execute(_TYPES, {"project": self._project_id, "most": most})
         return [kind for kind in rows.scalars() if kind]
 
+    def _counts(self, note_types: Sequence[str], since_ns: int) -> dict[str, int]:
+        """How the notes changed since then spell these types, and how many do: no SQL knows the case of all scripts."""
+        wanted = {fold(bindable(kind)) for kind in note_types}
+        rows = self._conn.execute(_COUNTS, self._since(since_ns))
+        return {kind: many for kind, many in rows if kind and fold(kind) in wanted}
+
     def _newest(
-        self, note_types: Sequence[str], since_ns: int, limit: int, offset: int
+        self, spellings: Sequence[str] | None, since_ns: int, limit: int, offset: int
     ) -> list[ChangedNote]:
-        values = self._values(note_types, since_ns) | {"most": limit, "offset": offset}
-        rows = self._conn.execute(_of_types(_NEWEST, note_types), values)
+        """Notes whose type is written in one of these ways; None: all notes."""
+        values = self._since(since_ns) | {"most": limit, "offset": offset}
+        if spellings is not None:
+            values["types"] = spellings
+        rows = self._conn.execute(_NEWEST if spellings is None else _NEWEST_OF_TYPES, values)
         return [
             ChangedNote(note_ref(row), _ORIGIN + timedelta(microseconds=row.mtime_ns // 1000))
             for row in rows
         ]
 
-    def _values(self, note_types: Sequence[str], since_ns: int) -> dict[str, object]:
-        values: dict[str, object] = {"project": self._project_id, "since": since_ns}
-        if note_types:
-            values["types"] = [one.lower() for one in note_types]
-        return values
-
-
-def _of_types(statement: _Select, note_types: Sequence[str]) -> _Select:
-    return statement.where(_OF_TYPES) if note_types else statement
+    def _since(self, since_ns: int) -> dict[str, object]:
+        return {"project": self._project_id, "since": since_ns}

@@ -12,7 +12,8 @@ from memoranda.db.tables import entity, note_name
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import NoteRef
 from memoranda.repositories.likeness import any_case_like
-from memoranda.repositories.store import ProjectScoped, in_chunks, many, texts
+from memoranda.repositories.membership import among, named
+from memoranda.repositories.store import ProjectScoped, in_chunks, texts
 
 REF_COLUMNS = (
     entity.c.id,
@@ -30,7 +31,7 @@ REF_COLUMNS = (
     entity.c.missing_since,
 )
 _MINE = entity.c.project_id == bindparam("project")
-_BY_ID = select(*REF_COLUMNS).where(entity.c.id.in_(many("values")))
+_BY_ID = select(*REF_COLUMNS).where(among(entity.c.id, "values"))
 _ONE = select(*REF_COLUMNS).where(entity.c.id == bindparam("of"))
 _AT = select(*REF_COLUMNS).where(_MINE, entity.c.file_path == bindparam("path"))
 _ANY = select(entity.c.id).where(_MINE).limit(1)
@@ -39,7 +40,7 @@ _TAILS = (
     .join(note_name, note_name.c.entity_id == entity.c.id)
     .where(
         note_name.c.project_id == bindparam("project"),
-        note_name.c.key == bindparam("last"),
+        named(note_name.c.key, "last"),
         note_name.c.kind == bindparam("as_kind"),
         or_(
             entity.c.permalink == bindparam("tail"),
@@ -50,11 +51,11 @@ _TAILS = (
 )
 _TITLES = (
     select(entity.c.title, entity.c.permalink)
-    .where(entity.c.id.in_(many("values")))
+    .where(among(entity.c.id, "values"))
     .order_by(entity.c.file_path)
 )
 _OPENINGS = select(entity.c.id, func.substr(entity.c.content, 1, bindparam("length"))).where(
-    entity.c.id.in_(many("values"))
+    among(entity.c.id, "values")
 )
 _BROKEN = select(*REF_COLUMNS).where(_MINE, entity.c.problems != "[]").order_by(entity.c.file_path)
 

@@ -11,22 +11,23 @@ from sqlalchemy import bindparam, delete, func, insert, select, union_all, updat
 from memoranda.db.tables import entity, link, relation
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import IncomingRelation, OutgoingRelation
-from memoranda.repositories.store import ProjectScoped, in_chunks, many
+from memoranda.repositories.membership import among, named_among
+from memoranda.repositories.store import ProjectScoped, in_chunks
 
 _ALL = (1 << 31) - 1
 """So many as there are."""
 _MINE = entity.c.project_id == bindparam("project")
-_DELETE_LINKS = delete(link).where(link.c.entity_id.in_(many("values")))
+_DELETE_LINKS = delete(link).where(among(link.c.entity_id, "values"))
 _INSERT_LINKS = insert(link)
 _SOURCES_OF_NAMES = union_all(  # an OR of the three would use none of their indexes
     *(
         select(link.c.entity_id).where(
-            link.c.project_id == bindparam("project"), column.in_(many("values"))
+            link.c.project_id == bindparam("project"), named_among(column, "values")
         )
         for column in (link.c.key, link.c.root_key, link.c.slug_key)
     )
 )
-_SOURCES_OF_TARGETS = select(link.c.entity_id).where(link.c.to_id.in_(many("values")))
+_SOURCES_OF_TARGETS = select(link.c.entity_id).where(among(link.c.to_id, "values"))
 _COUNTS = select(  # two indexes; to look for a row that is not dirty would read them all
     select(func.count()).where(_MINE).scalar_subquery(),
     select(func.count()).where(_MINE, entity.c.links_dirty).scalar_subquery(),
@@ -35,12 +36,12 @@ _DIRTY = select(entity.c.id, entity.c.file_path, entity.c.permalink).where(
     _MINE, entity.c.links_dirty
 )
 _SOME_DIRTY = _DIRTY.order_by(entity.c.id).limit(bindparam("most"))
-_DIRTY_AMONG = _DIRTY.where(entity.c.id.in_(many("values")))
+_DIRTY_AMONG = _DIRTY.where(among(entity.c.id, "values"))
 _CLEAN_SOURCES = select(entity.c.id).where(entity.c.links_dirty.is_(False))
 _CLEAN_SOURCES_OF_NAMES = _CLEAN_SOURCES.where(entity.c.id.in_(_SOURCES_OF_NAMES))
 _CLEAN_SOURCES_OF_TARGETS = _CLEAN_SOURCES.where(entity.c.id.in_(_SOURCES_OF_TARGETS))
-_MARK = update(entity).where(entity.c.id.in_(many("values"))).values(links_dirty=True)
-_CLEAR_DIRTY = update(entity).where(entity.c.id.in_(many("values"))).values(links_dirty=False)
+_MARK = update(entity).where(among(entity.c.id, "values")).values(links_dirty=True)
+_CLEAR_DIRTY = update(entity).where(among(entity.c.id, "values")).values(links_dirty=False)
 _LINKS = (
     select(
         link.c.entity_id,
@@ -56,7 +57,7 @@ _LINKS = (
         link.c.line,
         link.c.form,
     )
-    .where(link.c.entity_id.in_(many("values")))
+    .where(among(link.c.entity_id, "values"))
     .order_by(link.c.entity_id, link.c.ordinal)
 )
 _POINT_LINK = (
@@ -76,9 +77,9 @@ _RELATIONS = select(
     relation.c.line,
     relation.c.permalink,
     relation.c.created_at,
-).where(relation.c.from_id.in_(many("values")))
-_DELETE = delete(relation).where(relation.c.id.in_(many("values")))
-_DELETE_POINTING = delete(relation).where(relation.c.to_id.in_(many("values")))
+).where(among(relation.c.from_id, "values"))
+_DELETE = delete(relation).where(among(relation.c.id, "values"))
+_DELETE_POINTING = delete(relation).where(among(relation.c.to_id, "values"))
 _INSERT = insert(relation)
 _SET_PERMALINK = (
     update(relation)
@@ -115,8 +116,8 @@ _INCOMING = (
 )
 _STEP = (relation.c.from_id, relation.c.to_id, relation.c.relation_type, relation.c.line)
 _NEIGHBOURS = union_all(  # one index each; a relation between two of the notes comes twice
-    select(*_STEP).where(relation.c.from_id.in_(many("values")), relation.c.to_id.is_not(None)),
-    select(*_STEP).where(relation.c.to_id.in_(many("values"))),
+    select(*_STEP).where(among(relation.c.from_id, "values"), relation.c.to_id.is_not(None)),
+    select(*_STEP).where(among(relation.c.to_id, "values")),
 )
 
 

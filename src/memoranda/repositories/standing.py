@@ -10,7 +10,8 @@ from sqlalchemy import or_, select
 
 from memoranda.db.tables import entity, relation
 from memoranda.model.standing import NoteStanding, note_standing
-from memoranda.repositories.store import ProjectScoped, in_chunks, many, texts
+from memoranda.repositories.membership import among
+from memoranda.repositories.store import ProjectScoped, in_chunks, texts
 
 _IS_SUPERSEDED = (
     select(relation.c.id)
@@ -31,7 +32,7 @@ _STANDINGS = select(
     entity.c.tags,
     entity.c.entity_metadata,
     _IS_SUPERSEDED,
-).where(entity.c.id.in_(many("values")))
+).where(among(entity.c.id, "values"))
 
 
 class StandingRepository(ProjectScoped):

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sqlalchemy import BindParameter, Delete, Executable, Insert, Update, bindparam
+from sqlalchemy import Delete, Executable, Insert, Update
 from sqlalchemy.engine import Connection
 
 from memoranda.errors import DatabaseAway, DatabaseBusy, DatabaseDamaged, DatabaseProblem
@@ -56,14 +56,9 @@ class ProjectScoped:
         run_each(self._conn, statement, rows)
 
     def _in(self, statement: Executable, values: Iterable[object]) -> None:
-        """Run a statement that ends in `IN (:values)` for as many values as there are."""
+        """Run a statement that asks for the rows `among` "values", for as many values as there are."""
         for chunk in in_chunks(values):
             self._conn.execute(statement, {"values": chunk})
-
-
-def many(name: str) -> BindParameter[Any]:
-    """The parameter of an `IN (...)` in a statement that is built once."""
-    return bindparam(name, expanding=True)
 
 
 def as_json(value: object) -> str:

@@ -105,9 +105,12 @@ def _phrase(project_id: int, phrase: str, is_prefix: bool, within: str) -> Itera
     is_run = has_unspaced(phrase)
     # A last character alone is the first of a pair, unless its run ends.
     is_open = is_prefix or (has_unspaced(phrase[-1]) and phrase[-2:-1] == " ")
-    ends = ":*" if is_open else ""
     for sign in (within or (WRITTEN if " " in phrase and not is_run else _ALL)) if words else "":
-        yield " <-> ".join(f"'{_lexeme(project_id, sign, word)}'" for word in words) + ends
+        *before, last = (_lexeme(project_id, sign, word) for word in words)
+        if is_open:  # of a long word the beginning, without the hash of the rest
+            last = f"{project_id}{sign}{words[-1][:_LONGEST]}"
+        asked = [*(f"'{word}'" for word in before), f"'{last}'" + (":*" if is_open else "")]
+        yield " <-> ".join(asked)
 
 
 def _written(project_id: int, places: dict[tuple[str, str], list[int]]) -> str:

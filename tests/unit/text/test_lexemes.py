@@ -73,6 +73,14 @@ def test_a_long_word_is_cut_and_told_from_others_by_its_hash() -> None:
     assert any_of(1, [one], within=WRITTEN) == mine.split("':")[0] + "'"
 
 
+def test_a_long_word_is_found_by_its_beginning() -> None:
+    [vector] = vectors(1, [(WRITTEN, "b" * 300)])
+    for length in (10, 200, 299):
+        asked = any_of(1, ["b" * length], is_prefix=True, within=WRITTEN)
+        assert asked.endswith("':*")
+        assert vector.startswith(asked.removesuffix("':*"))
+
+
 @pytest.mark.parametrize(
     ("phrases", "how", "query"),
     [

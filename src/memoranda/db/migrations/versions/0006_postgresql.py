@@ -39,7 +39,9 @@ def bound_indexes() -> None:
     """Leave out indexes whose rows may be too long, and make those that are needed of hashes.
 
     Only that of paths stays one of texts, since folders are ranges of it: a longer path is a failure of its file.
-    It begins with the project here, where many are in one database.
+    All begin with the project, of which many are in one database: their notes share names. What looks for a text
+    says its hash (`repositories.membership`). Those of times have the ids, so that the rows, which hold the
+    texts of notes, are not read for them.
     """
     for name, table in (
         ("ix_entity_note_type", "entity"),
@@ -47,6 +49,7 @@ def bound_indexes() -> None:
         ("ix_entity_version", "entity"),
         ("ix_entity_wanted", "entity"),
         ("ix_entity_hashed", "entity"),
+        ("ix_entity_mtime", "entity"),
         ("ix_observation_category", "observation"),
         ("ix_observation_tags", "observation"),
         ("uq_relation_resolved", "relation"),
@@ -63,18 +66,18 @@ def bound_indexes() -> None:
     for index in (
         "UNIQUE INDEX uq_entity_path ON entity (project_id, file_path)",
         "UNIQUE INDEX uq_entity_permalink ON entity (project_id, md5(permalink))",
-        "INDEX ix_entity_permalink ON entity USING hash (permalink)",
-        "INDEX ix_entity_wanted ON entity USING hash (wanted_permalink)",
-        "INDEX ix_entity_hashed ON entity USING hash (hashed_permalink)",
+        "INDEX ix_entity_wanted ON entity (project_id, md5(wanted_permalink))",
+        "INDEX ix_entity_hashed ON entity (project_id, md5(hashed_permalink))",
+        "INDEX ix_entity_mtime ON entity (project_id, mtime_ns) INCLUDE (id)",
+        "INDEX ix_entity_dates ON entity (project_id, note_created, note_modified) INCLUDE (id)",
         "UNIQUE INDEX uq_relation_resolved ON relation (from_id, to_id, md5(relation_type))"
         " WHERE to_id IS NOT NULL",
         "UNIQUE INDEX uq_relation_unresolved ON relation (from_id, md5(to_name), md5(relation_type))"
         " WHERE to_id IS NULL",
-        "INDEX ix_link_key ON link USING hash (key)",
-        "INDEX ix_link_root_key ON link USING hash (root_key) WHERE root_key IS NOT NULL",
-        "INDEX ix_link_slug_key ON link USING hash (slug_key)",
+        "INDEX ix_link_key ON link (project_id, md5(key))",
+        "INDEX ix_link_root_key ON link (project_id, md5(root_key)) WHERE root_key IS NOT NULL",
+        "INDEX ix_link_slug_key ON link (project_id, md5(slug_key))",
         "UNIQUE INDEX uq_note_name ON note_name (project_id, md5(key), kind, entity_id)",
-        "INDEX ix_note_name_key ON note_name USING hash (key)",
         'INDEX ix_note_name_order ON note_name (project_id, kind, "left"(key, 250) COLLATE "C")',
         "UNIQUE INDEX uq_file_failure_path ON file_failure (project_id, md5(file_path))",
     ):
@@ -96,7 +99,11 @@ def order_texts() -> None:
 
 
 def create_functions() -> None:
-    """Reserve ids in a row without waiting for the end of another transaction that did; and what SQLite has."""
+    """Reserve ids in a row without waiting for the end of another transaction that did; and what SQLite has.
+
+    A lock of a transaction ends with the part of it that is undone, and a sequence is never undone: so whatever
+    happens meanwhile, nobody keeps the lock.
+    """
     op.execute("""
         CREATE FUNCTION instr(within text, part text) RETURNS integer
         LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN strpos(within, part)
@@ -105,11 +112,16 @@ def create_functions() -> None:
         CREATE FUNCTION reserve_ids(sequence text, many integer) RETURNS bigint LANGUAGE plpgsql AS $$
         DECLARE first bigint;
         BEGIN
-            PERFORM pg_advisory_lock(hashtext('memoranda ids'), (sequence::regclass::oid::bigint % 2147483647)::integer);
-            first := nextval(sequence);
-            PERFORM setval(sequence, first + many - 1);
-            PERFORM pg_advisory_unlock(hashtext('memoranda ids'), (sequence::regclass::oid::bigint % 2147483647)::integer);
-            RETURN first;
+            BEGIN
+                PERFORM pg_advisory_xact_lock(
+                    hashtext('memoranda ids'), (sequence::regclass::oid::bigint % 2147483647)::integer
+                );
+                first := nextval(sequence);
+                PERFORM setval(sequence, first + many - 1);
+                RAISE SQLSTATE 'MEMID';
+            EXCEPTION WHEN SQLSTATE 'MEMID' THEN
+                RETURN first;
+            END;
         END $$
     """)
 
