@@ -24,6 +24,7 @@ from sqlalchemy import (
 
 from memoranda.db.dialects import is_postgresql
 from memoranda.db.tables import entity
+from memoranda.errors import FileProblem
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.sync import FORGOTTEN_NS, UNSURE_NS, FileState, KnownFile
 from memoranda.repositories.driver import rows
@@ -77,6 +78,8 @@ _VACATE_PERMALINK = update(entity).where(_BY_ID).values(permalink=null())
 _VACATE_BOTH = _VACATE_PERMALINK.values(file_path=bindparam("nowhere"))
 _SET_PERMALINK = update(entity).where(_BY_ID).values(permalink=bindparam("new"))
 _INSERT = insert(entity)
+_LONGEST_PATH = 2_600
+"""Bytes."""
 _FIRST_SEEN = ("id", "external_id", "project_id", "created_at", "created_by", "content_type")
 _REWRITE = (
     update(entity)
@@ -203,11 +206,17 @@ class EntityRepository(ProjectScoped):
         self._each(_SET_PERMALINK, [{"target": i, "new": new} for i, new in permalinks.items()])
 
     def insert(self, rows: Sequence[Mapping[str, object]]) -> None:
-        """Insert whole rows (all columns but the ones with defaults)."""
+        """Insert whole rows (all columns but the ones with defaults).
+
+        Raises:
+            FileProblem: a path is too long for the database.
+        """
+        self._check_paths(rows)
         self._each(_INSERT, rows)
 
     def rewrite(self, rows: Sequence[Mapping[str, object]]) -> None:
-        """Update existing rows by their `id`; all that a file can change."""
+        """Update existing rows by their `id`; all that a file can change. Raises as `insert`."""
+        self._check_paths(rows)
         self._each(
             _REWRITE,
             [
@@ -218,6 +227,18 @@ class EntityRepository(ProjectScoped):
                 for row in rows
             ],
         )
+
+    def _check_paths(self, rows: Sequence[Mapping[str, object]]) -> None:
+        """An index of PostgreSQL holds some 2,700 bytes a row, and whether it shrinks a longer path is luck."""
+        if not is_postgresql(self._conn):
+            return
+        for path in (str(row["file_path"]) for row in rows):
+            if len(path) > _LONGEST_PATH // 4 and len(path.encode()) > _LONGEST_PATH:
+                raise FileProblem(
+                    path,
+                    f"The path is too long for an index on PostgreSQL, which holds {_LONGEST_PATH:,} bytes of it",
+                    hint="Give the note or its folders shorter names.",
+                )
 
     def restate(self, files: Iterable[tuple[KnownFile, FileState]]) -> None:
         """Remember the new state of files whose bytes and time of change are as before.

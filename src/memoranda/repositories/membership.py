@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sqlalchemy import ARRAY, Boolean, ColumnElement, any_, bindparam, func, select
+from sqlalchemy import ARRAY, Boolean, ColumnElement, SelectBase, any_, bindparam, func, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -39,6 +39,18 @@ class named_among(among):
     inherit_cache = True
 
 
+class among_found(_Condition):
+    """Whether a column is one of those that a query finds, which does not look at the column's row.
+
+    PostgreSQL runs the query once. A planner that was told of an empty table would run it for each row.
+    """
+
+    inherit_cache = True
+
+    def __init__(self, column: ColumnElement[Any], found: SelectBase) -> None:
+        super().__init__(column, found.scalar_subquery())
+
+
 class named(_Condition):
     """Whether a text that an index has as `md5(text)` is the one of a parameter."""
 
@@ -62,11 +74,22 @@ def _in_array(element: among, compiler: Any, **how: Any) -> str:
 
 @compiles(named_among, "postgresql")
 def _in_hashes(element: named_among, compiler: Any, **how: Any) -> str:
-    """The hashes of the values are made once, before the index is asked for them."""
+    """A query and no array, which would be gone through for each row where the planner uses no index."""
     column, values = element.clauses
     value = func.unnest(_array(column, values)).column_valued()
-    hashes = func.array(select(func.md5(value)).scalar_subquery())
-    return str(compiler.process(func.md5(column) == any_(hashes), **how))
+    return str(compiler.process(func.md5(column).in_(select(func.md5(value))), **how))
+
+
+@compiles(among_found)
+def _in_query(element: among_found, compiler: Any, **how: Any) -> str:
+    column, found = element.clauses
+    return str(compiler.process(column.in_(found.element), **how))
+
+
+@compiles(among_found, "postgresql")
+def _in_found(element: among_found, compiler: Any, **how: Any) -> str:
+    column, found = element.clauses
+    return str(compiler.process(column == any_(func.array(found)), **how))
 
 
 @compiles(named)

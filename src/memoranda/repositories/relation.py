@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, union_all, updat
 from memoranda.db.tables import entity, link, relation
 from memoranda.model.address import NotePath, Permalink
 from memoranda.model.note import IncomingRelation, OutgoingRelation
-from memoranda.repositories.membership import among, named_among
+from memoranda.repositories.membership import among, among_found, named_among
 from memoranda.repositories.store import ProjectScoped, in_chunks
 
 _ALL = (1 << 31) - 1
@@ -38,8 +38,8 @@ _DIRTY = select(entity.c.id, entity.c.file_path, entity.c.permalink).where(
 _SOME_DIRTY = _DIRTY.order_by(entity.c.id).limit(bindparam("most"))
 _DIRTY_AMONG = _DIRTY.where(among(entity.c.id, "values"))
 _CLEAN_SOURCES = select(entity.c.id).where(entity.c.links_dirty.is_(False))
-_CLEAN_SOURCES_OF_NAMES = _CLEAN_SOURCES.where(entity.c.id.in_(_SOURCES_OF_NAMES))
-_CLEAN_SOURCES_OF_TARGETS = _CLEAN_SOURCES.where(entity.c.id.in_(_SOURCES_OF_TARGETS))
+_CLEAN_SOURCES_OF_NAMES = _CLEAN_SOURCES.where(among_found(entity.c.id, _SOURCES_OF_NAMES))
+_CLEAN_SOURCES_OF_TARGETS = _CLEAN_SOURCES.where(among_found(entity.c.id, _SOURCES_OF_TARGETS))
 _MARK = update(entity).where(among(entity.c.id, "values")).values(links_dirty=True)
 _CLEAR_DIRTY = update(entity).where(among(entity.c.id, "values")).values(links_dirty=False)
 _LINKS = (

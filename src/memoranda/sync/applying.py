@@ -15,7 +15,7 @@ from typing import assert_never
 
 from loguru import logger
 
-from memoranda.errors import INDEX_TROUBLE
+from memoranda.errors import INDEX_TROUBLE, FileProblem
 from memoranda.model.sync import (
     Change,
     KnownFile,
@@ -218,6 +218,8 @@ class Applying:
                     tally.late.append(path)
             except INDEX_TROUBLE:
                 raise
+            except FileProblem as error:
+                self._warnings.say(tally.unreadable(path, error.message))
             except Exception as error:  # noqa: BLE001 - one file's fault must cost only itself
                 logger.opt(exception=error).debug("{} failed", path)
                 self._warnings.say(tally.faulty(path, note.checksum, type(error).__name__))

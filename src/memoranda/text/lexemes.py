@@ -27,7 +27,8 @@ ADDED: Final = "+"
 
 _MOST_PLACES: Final = 8_000
 _MOST_OF_ONE: Final = 250
-_OVERLAP: Final = 64
+_OVERLAP: Final = 1_000
+"""Words: a run of an unspaced script is a phrase with a word for each letter. Half of what a tsvector holds at most."""
 _GAP: Final = 2
 _MOST_CHARACTERS: Final = 180_000
 """Of all words of one tsvector, at four bytes each: a megabyte less what stands beside them."""
@@ -49,6 +50,7 @@ def vectors(project_id: int, columns: Columns) -> Iterator[str]:
         words = stored_words(text)
         start = 0
         while start < len(words):
+            is_first = place == 0
             for at in range(start, len(words)):
                 place += 1
                 known = [places[sign, words[at]] for sign in _SIGNS[column]]
@@ -60,7 +62,8 @@ def vectors(project_id: int, columns: Columns) -> Iterator[str]:
                 break
             yield _written(project_id, places)
             places, place = defaultdict(list), 0
-            start = max(start, at - _OVERLAP)
+            taken = at - start
+            start = at - min(_OVERLAP, taken // 2 if is_first else taken)
         place += _GAP
     yield _written(project_id, places)
 
@@ -106,11 +109,10 @@ def _phrase(project_id: int, phrase: str, is_prefix: bool, within: str) -> Itera
     # A last character alone is the first of a pair, unless its run ends.
     is_open = is_prefix or (has_unspaced(phrase[-1]) and phrase[-2:-1] == " ")
     for sign in (within or (WRITTEN if " " in phrase and not is_run else _ALL)) if words else "":
-        *before, last = (_lexeme(project_id, sign, word) for word in words)
+        lexemes = [_lexeme(project_id, sign, word) for word in words]
         if is_open:  # of a long word the beginning, without the hash of the rest
-            last = f"{project_id}{sign}{words[-1][:_LONGEST]}"
-        asked = [*(f"'{word}'" for word in before), f"'{last}'" + (":*" if is_open else "")]
-        yield " <-> ".join(asked)
+            lexemes[-1] = f"{project_id}{sign}{words[-1][:_LONGEST]}"
+        yield " <-> ".join(f"'{one}'" for one in lexemes) + (":*" if is_open else "")
 
 
 def _written(project_id: int, places: dict[tuple[str, str], list[int]]) -> str:
