@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -118,20 +119,28 @@ def opener(backend: str) -> Iterator[Opener]:
     from memoranda.db.postgres import PostgresDatabase, address_of
     from memoranda.places.postgres import open_in
 
-    urls: dict[Path, str] = {}
-    connected: list[PostgresDatabase] = []
+    homes: dict[Path, tuple[str, list[PostgresDatabase]]] = {}
+
+    def forget(home: Path) -> None:
+        url, connected = homes.pop(home)
+        for database in connected:
+            database.dispose()
+        databases().drop(url)
 
     def opened(home: Path, project: Project, clock: Clock, languages: Languages) -> OpenIndex:
-        if home not in urls:
-            urls[home] = databases().create(migrated_postgres())
-        connected.append(PostgresDatabase(address_of(urls[home])))
+        sign = home / "on-postgres"  # goes with the folder, as a file of SQLite does
+        if home in homes and not sign.exists():
+            forget(home)
+        if home not in homes:
+            sign.touch()
+            homes[home] = databases().create(migrated_postgres()), []
+        url, connected = homes[home]
+        connected.append(PostgresDatabase(address_of(url)))
         return open_in(connected[-1], project, clock, languages)
 
     yield opened
-    for database in connected:
-        database.dispose()
-    for url in urls.values():
-        databases().drop(url)
+    for home in list(homes):
+        forget(home)
 
 
 @pytest.fixture
@@ -199,6 +208,19 @@ def fulltext_of(store: Store) -> FullTextIndex:
     """The full text of the project, for parts that a test joins by hand."""
     make = PostgresFullTextIndex if BACKEND == "postgres" else SqliteFullTextIndex
     return make(store.project_id)
+
+
+def lose_words(workspace: Workspace) -> None:
+    """Damage that no statement notices: the words of the index are gone."""
+    if BACKEND == "postgres":
+        from tools.postgres_server import databases
+
+        url = os.environ["BASIC_MEMORY_DATABASE_URL"]
+        databases().execute("DELETE FROM memoranda.search_terms", url)
+        return
+    with closing(sqlite3.connect(workspace.folder / "memory.db")) as db:
+        db.execute("UPDATE search_index_data SET block = zeroblob(40) WHERE id > 1")
+        db.commit()
 
 
 def vectors_of(store: Store) -> VectorIndex:

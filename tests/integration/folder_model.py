@@ -14,7 +14,7 @@ import shutil
 import sqlite3
 import stat
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,9 +23,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from sqlalchemy.engine import Connection
+from tests.conftest import BACKEND
 from tests.integration.conftest import Index
 
 from memoranda.model.sync import SyncReport
+from memoranda.repositories.store import Tx
 
 _NAMES = [
     *("a", "b", "A", "b c", "b-c", "Ärger", "知識", "index", "my note", "my-note", "2024"),
@@ -216,8 +219,10 @@ class Bench:
         self.outside = place / "outside"
         self.kept = make_index(self.root, "kept")
         self.fresh = make_index(self.root, "fresh")
-        for name in ("kept", "fresh"):
-            _copy(place / "config" / name / "memory.db", place / f"{name}.db")
+        self.forgetting = {
+            "kept": forgetting(self.kept, place / "config" / "kept", place / "kept.db"),
+            "fresh": forgetting(self.fresh, place / "config" / "fresh", place / "fresh.db"),
+        }
 
     def empty(self) -> None:
         """No files, no knowledge."""
@@ -228,7 +233,39 @@ class Bench:
 
     def forget(self, name: str) -> None:
         """Give an index the database that a new one has."""
-        _copy(self.place / f"{name}.db", self.place / "config" / name / "memory.db")
+        self.forgetting[name]()
+
+
+def forgetting(index: Index, home: Path, kept: Path) -> Callable[[], None]:
+    """What gives an index back the rows that it has now."""
+    if BACKEND == "postgres":
+        return _forgetting_on_postgres(index)
+    _copy(home / "memory.db", kept)
+    return lambda: _copy(kept, home / "memory.db")
+
+
+def _forgetting_on_postgres(index: Index) -> Callable[[], None]:
+    tables = [
+        name
+        for (name,) in index.rows(
+            "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+        )
+    ]
+    filled = [table for table in tables if index.rows(f'SELECT 1 FROM "{table}" LIMIT 1')]
+    index.store.write_now(lambda tx: _keep(tx.conn, filled))
+
+    def forget(tx: Tx) -> None:
+        tx.conn.exec_driver_sql("TRUNCATE " + ", ".join(f'"{table}"' for table in tables))
+        for table in filled:
+            tx.conn.exec_driver_sql(f'INSERT INTO "{table}" SELECT * FROM kept."{table}"')
+
+    return lambda: index.store.write_now(forget)
+
+
+def _keep(conn: Connection, tables: Iterable[str]) -> None:
+    conn.exec_driver_sql("CREATE SCHEMA kept")
+    for table in tables:
+        conn.exec_driver_sql(f'CREATE TABLE kept."{table}" AS TABLE "{table}"')
 
 
 def _copy(source: Path, goal: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import sqlite3
 import threading
@@ -11,7 +12,9 @@ from queue import SimpleQueue
 
 import pytest
 from loguru import logger
-from tests.integration.conftest import until
+from tests.conftest import BACKEND
+from tests.integration.conftest import lose_words, until
+from tools.postgres_server import databases
 
 from memoranda.config import load_settings
 from memoranda.container import Container
@@ -20,9 +23,11 @@ from memoranda.db.health import reopen
 from memoranda.errors import (
     ConfigProblem,
     DatabaseDamaged,
+    DatabaseLost,
     DatabaseProblem,
     DiskFull,
     NotReady,
+    OtherFolder,
     ProjectConflict,
     ProjectNotFound,
 )
@@ -144,6 +149,7 @@ async def test_a_close_goes_on_when_the_one_who_waits_goes_away(container, monke
         await workspace.browse.counts()
 
 
+@pytest.mark.sqlite
 async def test_a_check_that_outlives_its_project_leaves_no_connection(container, monkeypatch):
     connections, go, ended = SimpleQueue(), threading.Event(), threading.Event()
 
@@ -172,6 +178,7 @@ async def test_a_check_that_outlives_its_project_leaves_no_connection(container,
         connection.execute("SELECT 1")
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("fault", [DiskFull("memory.db"), ValueError("unforeseen")])
 async def test_a_project_that_cannot_be_opened_leaves_no_connection(container, monkeypatch, fault):
     engines = []
@@ -190,15 +197,28 @@ async def test_a_project_that_cannot_be_opened_leaves_no_connection(container, m
     assert [engine.pool.checkedin() for engine in engines] == [0]
 
 
+def lose(workspace: Workspace) -> None:
+    """Somebody deletes the index."""
+    if BACKEND == "postgres":
+        databases().execute(
+            "DROP SCHEMA memoranda CASCADE", os.environ["BASIC_MEMORY_DATABASE_URL"]
+        )
+    for file in workspace.folder.glob("memory.db*"):
+        file.unlink(missing_ok=True)
+
+
 async def test_a_deleted_database_is_made_again(container, home):
     workspace = await opened(container)
-    for file in (workspace.folder / "memory.db").parent.glob("memory.db*"):
-        file.unlink()
+    lose(workspace)
+    if BACKEND == "postgres":  # there, nobody looks before asking
+        with pytest.raises(DatabaseLost):
+            await workspace.browse.counts()
     again = await opened(container)
     assert again is not workspace
     assert (await again.browse.counts()).notes == 1
 
 
+@pytest.mark.sqlite
 async def test_a_database_damaged_in_use_is_set_aside_and_made_again(container):
     workspace = await opened(container)
 
@@ -213,6 +233,7 @@ async def test_a_database_damaged_in_use_is_set_aside_and_made_again(container):
     assert list((workspace.folder / "memory.db").parent.glob("memory.damaged*"))
 
 
+@pytest.mark.sqlite
 async def test_damage_that_a_raw_cursor_meets_is_told_as_damage(container):
     workspace = await opened(container)
 
@@ -238,6 +259,7 @@ def copied_back(database: Path) -> None:
     copy.replace(database)
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("replace", [renewed, copied_back])
 async def test_a_replaced_database_is_not_taken_for_the_one_that_was_synced(container, replace):
     workspace = await opened(container)
@@ -250,6 +272,7 @@ async def test_a_replaced_database_is_not_taken_for_the_one_that_was_synced(cont
     assert await container.workspace(workspace.project) is again
 
 
+@pytest.mark.sqlite
 async def test_a_database_that_is_replaced_during_a_sync_gets_what_the_sync_did(container):
     workspace = await opened(container)
     (workspace.project.path / "new.md").write_text("new\n")
@@ -259,6 +282,7 @@ async def test_a_database_that_is_replaced_during_a_sync_gets_what_the_sync_did(
     assert (await again.browse.counts()).notes == 2
 
 
+@pytest.mark.sqlite
 async def test_an_old_copy_put_back_catches_up(container):
     workspace = await opened(container)
     database = workspace.folder / "memory.db"
@@ -280,6 +304,7 @@ async def test_an_old_copy_put_back_catches_up(container):
     assert (await again.browse.counts()).notes == 2
 
 
+@pytest.mark.sqlite
 async def test_two_that_meet_one_damaged_database_set_one_file_aside(container):
     other = await Container.open(load_settings())
     workspaces = [await opened(one) for one in (container, other)]
@@ -291,6 +316,7 @@ async def test_two_that_meet_one_damaged_database_set_one_file_aside(container):
     await other.aclose()
 
 
+@pytest.mark.sqlite
 async def test_a_damaged_full_text_index_alone_is_filled_again_under_the_same_ids(container):
     workspace = await opened(container)
     before = (await workspace.notes.read("note")).ref
@@ -306,7 +332,7 @@ async def test_a_damaged_full_text_index_alone_is_filled_again_under_the_same_id
 
 async def test_a_reindex_heals_what_no_query_notices(container):
     workspace = await opened(container)
-    lose_words(workspace.folder / "memory.db")
+    lose_words(workspace)
     assert not (await workspace.search.search(SearchQuery("note"))).hits
     with pytest.raises(DatabaseDamaged):
         await workspace.reindex()
@@ -315,6 +341,7 @@ async def test_a_reindex_heals_what_no_query_notices(container):
     assert (await again.search.search(SearchQuery("note"))).hits
 
 
+@pytest.mark.sqlite
 async def test_what_is_set_aside_is_counted_for_the_user_and_never_deleted(container):
     notices = []
     for _ in range(3):
@@ -330,12 +357,6 @@ def drop_words(database: Path) -> None:
     with closing(sqlite3.connect(database)) as db:
         db.execute("PRAGMA writable_schema = ON")
         db.execute("DROP TABLE search_index_idx")
-        db.commit()
-
-
-def lose_words(database: Path) -> None:
-    with closing(sqlite3.connect(database)) as db:
-        db.execute("UPDATE search_index_data SET block = zeroblob(40) WHERE id > 1")
         db.commit()
 
 
@@ -550,8 +571,7 @@ async def test_the_configuration_is_read_again_though_nobody_calls(home, monkeyp
 async def test_a_database_that_vanishes_is_made_anew_though_nobody_calls(kept, home):
     await until(lambda: is_ready(kept, "one"))
     lost = kept._workspaces["one"]
-    for name in ("memory.db", "memory.db-wal", "memory.db-shm"):
-        (home / "config" / "one" / name).unlink(missing_ok=True)
+    lose(lost)
     await until(lambda: kept._workspaces.get("one") not in (None, lost))
     await until(lambda: is_ready(kept, "one"))
     workspace = kept._workspaces["one"]
@@ -595,6 +615,7 @@ async def test_an_unforeseen_fault_of_one_project_does_not_cost_the_others(kept)
     assert [line.splitlines()[0] for line in said] == ["Project One cannot be opened"]
 
 
+@pytest.mark.sqlite  # a shared index does not change its folder by itself, see below
 async def test_a_folder_that_is_changed_in_the_configuration_is_led_though_nobody_calls(kept, home):
     await until(lambda: is_ready(kept, "one"))
     (home / "moved").mkdir()
@@ -623,14 +644,27 @@ async def test_who_leads_a_database_that_is_gone_is_not_followed(container, lead
     followed = await container.workspace(container.find_project("One"))
     assert (await followed.coordinator.fresh(patience_s=30)).phase is SyncPhase.READY
     assert followed.coordinator.state.report is None, "it does not look itself"
-    for file in (leading.folder / "memory.db").parent.glob("memory.db*"):
-        file.unlink()
+    lose(leading)
+    if BACKEND == "postgres":
+        with pytest.raises(DatabaseLost):
+            await followed.browse.counts()
     anew = await container.workspace(container.find_project("One"))
     anew.coordinator.start()
     assert (await anew.coordinator.fresh(patience_s=30)).phase is SyncPhase.READY
     assert (await anew.browse.counts()).notes == 1
 
 
+@pytest.mark.skipif(BACKEND == "sqlite", reason="is about an index that servers share")
+async def test_a_shared_index_is_of_one_folder(container, leading, home):
+    (home / "moved").mkdir()
+    (home / "moved" / "other.md").write_text("other\n")
+    rewrite(home, {"One": {"path": str(home / "moved")}})
+    with pytest.raises(OtherFolder):
+        await container.workspace(container.find_project("One"))
+    assert (await leading.browse.counts()).notes == 1
+
+
+@pytest.mark.sqlite  # see above
 async def test_who_leads_another_folder_is_not_followed(container, leading, home):
     (home / "moved").mkdir()
     for name in ("other.md", "third.md"):

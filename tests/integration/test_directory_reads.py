@@ -77,6 +77,7 @@ def test_a_level_is_what_the_paths_say(full: Any, folder: str) -> None:
     assert (found, sorted(in_it)) == (dict(folders), notes)
 
 
+@pytest.mark.sqlite
 def test_a_level_is_read_from_the_index_of_paths(full: Any) -> None:
     steps = plans(full, lambda tx: DirectoryRepository(tx).level("a"))
 
@@ -85,12 +86,14 @@ def test_a_level_is_read_from_the_index_of_paths(full: Any) -> None:
     assert [s for s in on_notes if "COVERING INDEX sqlite_autoindex_entity_2 (file" not in s] == []
 
 
+@pytest.mark.sqlite
 def test_a_folder_is_looked_up_by_its_paths(full: Any) -> None:
     steps = plans(full, lambda tx: EntityRepository(tx).has_below("zz"))
 
     assert [step for step in steps if "(file_path>? AND file_path<?)" not in step] == []
 
 
+@pytest.mark.sqlite
 def test_the_end_of_a_permalink_is_found_by_name(full: Any) -> None:
     steps = plans(full, lambda tx: find_note(tx, "b/three"))
 
@@ -98,6 +101,7 @@ def test_the_end_of_a_permalink_is_found_by_name(full: Any) -> None:
     assert not any("ix_entity_mtime" in step for step in steps)
 
 
+@pytest.mark.sqlite
 def test_near_names_are_found_without_reading_all_titles(full: Any) -> None:
     steps = plans(full, lambda tx: near_names(tx, "smlie"))
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 import threading
 from collections.abc import AsyncIterator
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.integration.conftest import lose_words
 
 from memoranda.config import load_settings
 from memoranda.container import Container
@@ -206,9 +205,7 @@ async def test_closing_a_workspace_abandons_its_check(workspace, clock):
 async def test_words_that_were_lost_in_silence_are_found_by_the_check_and_indexed_again(
     container, workspace
 ):
-    with closing(sqlite3.connect(workspace.folder / "memory.db")) as db:
-        db.execute("UPDATE search_index_data SET block = zeroblob(40) WHERE id > 1")
-        db.commit()
+    lose_words(workspace)
     assert not (await workspace.search.search(SearchQuery("alpha"))).hits
     await checked(workspace.integrity)
     again = await container.workspace(workspace.project)
@@ -220,6 +217,7 @@ async def test_words_that_were_lost_in_silence_are_found_by_the_check_and_indexe
     assert not again.store.is_damaged
 
 
+@pytest.mark.sqlite
 async def test_damage_of_the_tables_is_found_by_the_check_and_set_aside(container, workspace):
     await container.aclose()
     with (workspace.folder / "memory.db").open("r+b") as file:

@@ -44,6 +44,7 @@ ATTEMPTS = 5
 Said = dict[str, list[tuple[object, ...]]]
 
 pytestmark = [
+    pytest.mark.sqlite,
     pytest.mark.slow,
     pytest.mark.timeout(3600 if SOAK else 300),
     pytest.mark.skipif(sys.platform != "linux", reason="reads the clock of another process"),

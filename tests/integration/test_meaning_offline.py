@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -66,7 +66,7 @@ def start(root: Path) -> Start:
 
 
 @pytest.fixture
-def no_network(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+def no_network() -> Iterator[list[object]]:
     """Nobody may speak to another machine, or ask for its address; what was tried."""
     tried: list[object] = []
 
@@ -74,11 +74,12 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         tried.append(args)
         raise OSError("no network in this test")
 
-    for name in ("connect", "connect_ex", "sendto"):
-        monkeypatch.setattr(socket.socket, name, refuse)
-    for name in ("getaddrinfo", "gethostbyname", "create_connection"):
-        monkeypatch.setattr(socket, name, refuse)
-    return tried
+    with pytest.MonkeyPatch.context() as patch:  # of its own: the database is deleted after it
+        for name in ("connect", "connect_ex", "sendto"):
+            patch.setattr(socket.socket, name, refuse)
+        for name in ("getaddrinfo", "gethostbyname", "create_connection"):
+            patch.setattr(socket, name, refuse)
+        yield tried
 
 
 def look(root: Path) -> dict[str, tuple[object, ...]]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import sqlite3
+import threading
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
@@ -633,12 +633,33 @@ async def test_a_note_that_is_deleted_just_after_it_was_written_was_written(inde
     assert result.action is WriteAction.CREATED
 
 
+class AnotherWriter:
+    """As another process that writes the index: one transaction, in which nothing is changed."""
+
+    def __init__(self, store):
+        self.store = store
+        self.has_begun, self.may_end = threading.Event(), threading.Event()
+        self.thread = threading.Thread(target=store.write_now, args=(self.write,))
+
+    def write(self, _tx):
+        self.has_begun.set()
+        assert self.may_end.wait(30)
+
+    def begin(self):
+        self.thread.start()
+        assert self.has_begun.wait(30)
+
+    def end(self):
+        self.may_end.set()
+        self.thread.join()
+
+
 @pytest.fixture
-def another_writer(index):
-    """A connection of another process to the index."""
-    connection = sqlite3.connect(index.store._database._engine.url.database, isolation_level=None)
-    yield connection
-    connection.close()
+def another_writer(index, make_index):
+    """With connections of its own."""
+    writer = AnotherWriter(make_index().store)
+    yield writer
+    writer.may_end.set()
 
 
 async def test_a_newer_file_is_read_while_another_process_writes_the_index(
@@ -647,7 +668,7 @@ async def test_a_newer_file_is_read_while_another_process_writes_the_index(
     index.write("n.md", "old\n")
     await index.sync.full_sync()
     index.write("n.md", "new [[b]]\n")
-    another_writer.execute("BEGIN IMMEDIATE")
+    another_writer.begin()
     monkeypatch.setattr("memoranda.services.notes.READER_PATIENCE_S", 0.05)
     writes, real = [], index.store.write
 
@@ -663,7 +684,7 @@ async def test_a_newer_file_is_read_while_another_process_writes_the_index(
     assert index.rows("SELECT content FROM entity") == [("old\n",)]
     (going_on,) = index.notes._catching_up.values()
     assert len(writes) == 1  # for all three
-    another_writer.execute("ROLLBACK")
+    another_writer.end()
     await going_on
     assert index.rows("SELECT content FROM entity") == [("new [[b]]\n",)]
     assert not index.notes._catching_up
@@ -675,12 +696,12 @@ async def test_what_is_indexed_in_the_background_is_what_the_file_is_by_then(
     index.write("n.md", "one\n")
     await index.sync.full_sync()
     index.write("n.md", "two\n")
-    another_writer.execute("BEGIN IMMEDIATE")
+    another_writer.begin()
     monkeypatch.setattr("memoranda.services.notes.READER_PATIENCE_S", 0.05)
     assert (await index.notes.read("n")).text == "two\n"
     index.write("n.md", "three\n")
     (going_on,) = index.notes._catching_up.values()
-    another_writer.execute("ROLLBACK")
+    another_writer.end()
     await going_on
     assert index.rows("SELECT content FROM entity") == [("three\n",)]
 
@@ -689,13 +710,13 @@ async def test_closing_gives_up_what_goes_on_in_the_background(index, monkeypatc
     index.write("n.md", "one\n")
     await index.sync.full_sync()
     index.write("n.md", "two\n")
-    another_writer.execute("BEGIN IMMEDIATE")
+    another_writer.begin()
     monkeypatch.setattr("memoranda.services.notes.READER_PATIENCE_S", 0.05)
     await index.notes.read("n")
     (going_on,) = index.notes._catching_up.values()
     await index.notes.aclose()
     assert going_on.cancelled()
-    another_writer.execute("ROLLBACK")
+    another_writer.end()
 
 
 @pytest.mark.parametrize("error", [DatabaseBusy("another process"), RuntimeError("a bug")])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
+from tests.conftest import BACKEND
 from tests.integration.conftest import Index
 from tests.integration.folder_model import Bench, FolderModel
 
@@ -26,7 +27,7 @@ def test_index_after_any_file_operations_equals_a_fresh_one(
     run_state_machine_as_test(
         Folder,
         settings=settings(
-            max_examples=2000 if SOAK else 100,
+            max_examples=2000 if SOAK else 100 if BACKEND == "sqlite" else 50,
             stateful_step_count=16,
             deadline=None,
             suppress_health_check=list(HealthCheck),

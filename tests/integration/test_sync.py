@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from loguru import logger
+from tests.integration.conftest import fulltext_of
 
 from memoranda.errors import DiskFull, RootMissing
 from memoranda.files.scan import scan_folder
@@ -67,7 +68,8 @@ async def test_deleted_file_takes_its_observations_and_relations_along(index):
     assert index.rows("SELECT file_path FROM entity") == [("Other.md",)]
     for table in ("observation", "relation", "link"):
         assert index.rows(f"SELECT * FROM {table}") == []
-    assert index.rows("SELECT rowid FROM search_index WHERE search_index MATCH 'one'") == []
+    fulltext = fulltext_of(index.store)
+    assert index.store.read_now(lambda tx: len(fulltext.postings(tx.conn, ["one"]))) == 0
 
 
 @pytest.mark.spec("13.2")

@@ -7,7 +7,9 @@ import os
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import update
 
+from memoranda.db.tables import entity
 from memoranda.files import file_service
 from memoranda.files import scan as scan_module
 from memoranda.services.reading import read_note
@@ -71,9 +73,10 @@ async def test_verify_finds_what_no_time_tells(index):
     file.write_text("two\n")
     status = file.stat()
     index.store.write_now(
-        lambda tx: tx.conn.exec_driver_sql(
-            "UPDATE entity SET mtime_ns = ?, ctime_ns = ?, inode = ? WHERE file_path = 'a.md'",
-            (status.st_mtime_ns, status.st_ctime_ns, status.st_ino),
+        lambda tx: tx.conn.execute(
+            update(entity)
+            .where(entity.c.file_path == "a.md")
+            .values(mtime_ns=status.st_mtime_ns, ctime_ns=status.st_ctime_ns, inode=status.st_ino)
         )
     )
     assert (await index.sync.full_sync()).changes == 0
