@@ -130,10 +130,12 @@ class PostgresDatabase:
 
     Attributes:
         reading, writing: the executors of the lanes.
+        tables: a number of the tables that were seen last, see `db.postgres_tables`.
     """
 
     def __init__(self, address: Address) -> None:
         self.address = address
+        self.tables = 0
         self._lane = threading.local()
         self._lanes: list[_Lane] = []
         self._compiled: dict[Any, Any] = {}
@@ -159,9 +161,11 @@ class PostgresDatabase:
         """Nothing: the connections are the process's, see `dispose`."""
 
     def dispose(self) -> None:
-        """Wait for what runs and close every connection; idempotent."""
-        self.reading.shutdown(wait=True)
+        """Close every connection; what writes is waited for, a read is given up after a moment. Idempotent."""
         self.writing.shutdown(wait=True)
+        for lane in self._lanes:
+            lane.hurry()
+        self.reading.shutdown(wait=True)
         lanes, self._lanes = self._lanes, []
         for lane in lanes:
             lane.close()
@@ -208,6 +212,11 @@ class _Lane:
             raise away(self._address.shown, "the connection was cut") from None
         finally:
             self._task = None
+
+    def hurry(self) -> None:
+        """From any thread: give up what runs unless it ends in a moment."""
+        if (task := self._task) is not None:
+            self._loop.call_soon_threadsafe(self._loop.call_later, _ENDED_S, self._give_up, task)
 
     def close(self) -> None:
         """From any thread, when the lane's own has ended."""

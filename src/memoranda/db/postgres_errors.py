@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from sqlalchemy.exc import DBAPIError
@@ -16,8 +17,15 @@ from memoranda.errors import (
     MemorandaError,
 )
 
-_LOST: Final = ("alembic_version", "entity", "project", "search_index", "index_meta", "note_name")
-"""Tables that most statements ask: where one is missing, all are."""
+_LOST: Final = frozenset({
+    "alembic_version", "entity", "file_failure", "index_meta", "link", "note_filter", "note_name", "observation",
+    "project", "project_leader", "relation", "search_index", "search_statistics", "search_terms",
+    "search_vector_chunks", "search_vector_embeddings", "search_vector_notes", "search_vector_spaces",
+    "search_vector_sums", "search_words",
+})  # fmt: skip
+"""The tables of the migrations: where one is missing, all are."""
+_LOST_FUNCTIONS: Final = ("search_keys(", "reserve_ids(", "instr(")
+_NAMED: Final = re.compile(r'relation "(?:[^"]*\.)?([^".]+)" does not exist')
 
 
 def meaning(error: BaseException, where: str) -> MemorandaError | None:
@@ -69,7 +77,7 @@ def _by_state(state: str, where: str, said: str) -> MemorandaError | None:
             )
         case "53100":
             return DiskFull(where)
-        case "42P01" | "3F000" if state == "3F000" or any(f'"{one}"' in said for one in _LOST):
+        case "42P01" | "3F000" | "42883" if _is_lost(state, said):
             return DatabaseLost(
                 f"The tables in {where} are gone",
                 hint="The notes are not concerned; the index is built anew from them.",
@@ -96,6 +104,13 @@ def _by_state(state: str, where: str, said: str) -> MemorandaError | None:
             return away(where, said)
         case _:
             return None
+
+
+def _is_lost(state: str, said: str) -> bool:
+    if state == "42883":
+        return any(one in said for one in _LOST_FUNCTIONS)
+    named = _NAMED.search(said)
+    return state == "3F000" or (named is not None and named[1] in _LOST)
 
 
 def away(where: str, why: str) -> DatabaseAway:

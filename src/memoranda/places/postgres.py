@@ -19,13 +19,16 @@ from memoranda.db.postgres import Address, PostgresDatabase
 from memoranda.db.postgres_leaders import Leadership
 from memoranda.db.postgres_leading import is_led, keep_leaders_away
 from memoranda.db.postgres_locks import PostgresLocks
+from memoranda.db.postgres_tables import TablesOf, tables_of
 from memoranda.errors import DatabaseAway, DatabaseProblem, MemorandaError, ProjectConflict
 from memoranda.model.project import Project
 from memoranda.places.opened import OpenIndex
-from memoranda.ports import Clock
+from memoranda.ports import Clock, Database
+from memoranda.repositories.entity import EntityRepository
 from memoranda.repositories.project import ensure_project, known_project
 from memoranda.repositories.project_rows import id_of, remove_all
 from memoranda.repositories.search_postgres import PostgresFullTextIndex
+from memoranda.repositories.store import Tx
 from memoranda.repositories.vector_near import retire_near
 from memoranda.repositories.vector_near_index import make_index
 from memoranda.repositories.vectors_pgvector import PostgresVectorIndex
@@ -68,6 +71,12 @@ class PostgresPlaces:
         if done == "created":
             logger.info("The tables were made in {}", self._database.shown)
         index = open_in(self._database, project, clock, languages)
+        if damage and _healed(index, clock):
+            notice = (
+                f"the full-text index could not be used ({damage}) and is built anew from the notes"
+            )
+            logger.warning("Project {}: {}", project.name, notice)
+            index = replace(index, notice=notice)
         leadership = Leadership(self._locks, index.project_id)
         leadership.watch()
         return replace(
@@ -176,15 +185,17 @@ def open_in(
     database: PostgresDatabase, project: Project, clock: Clock, languages: Languages = ENGLISH
 ) -> OpenIndex:
     """Open the index of a project in a schema that is current, without anybody who leads."""
-    project_id = _project_id(database, project, clock)
+    project_id, tables = _project_id(database, project, clock)
     fulltext = PostgresFullTextIndex(project_id, languages)
+    own = TablesOf(database, tables)
     return OpenIndex(
-        database,
+        own,
         project_id,
         fulltext,
         PostgresVectorIndex(project_id),
         database.shown,
-        partial(_checked, database, fulltext),
+        partial(_checked, own, fulltext),
+        is_there=lambda: own.is_there,
         size=partial(size_of, database),
         is_led=lambda: database.read(
             lambda conn: is_led(conn, database.address.schema, project_id)
@@ -198,16 +209,34 @@ def size_of(database: PostgresDatabase) -> int:
     return int(database.read(lambda conn: conn.exec_driver_sql(_SIZE).scalar_one()))
 
 
-def _project_id(database: PostgresDatabase, project: Project, clock: Clock) -> int:
-    known = database.read(lambda conn: known_project(conn, project))
+def _project_id(database: PostgresDatabase, project: Project, clock: Clock) -> tuple[int, int]:
+    """The id of the project's row, and the tables in which it is."""
+    known, tables = database.read(lambda conn: (known_project(conn, project), tables_of(conn)))
     if known is not None:
-        return known
+        return known, tables
     now = clock.now().replace(tzinfo=None)
-    return database.write(lambda conn: ensure_project(conn, project, now, INDEX_VERSION))
+    return database.write(
+        lambda conn: (ensure_project(conn, project, now, INDEX_VERSION), tables_of(conn))
+    )
+
+
+def _healed(index: OpenIndex, clock: Clock) -> bool:
+    """Whether the full text was damaged: it is empty then, and the next sync reads all notes for it."""
+    fulltext = PostgresFullTextIndex(index.project_id)
+
+    def heal(conn: Connection) -> bool:
+        if fulltext.check(conn):
+            return False
+        fulltext.clear(conn)
+        now = clock.now().replace(tzinfo=None)
+        EntityRepository(Tx(conn, index.project_id, now)).forget_contents()
+        return True
+
+    return index.database.write(heal, project_id=index.project_id)
 
 
 def _checked(
-    database: PostgresDatabase, fulltext: PostgresFullTextIndex, is_abandoned: Callable[[], bool]
+    database: Database, fulltext: PostgresFullTextIndex, is_abandoned: Callable[[], bool]
 ) -> list[str]:
     """Pages and rows are the server's to check; whether the full text is complete is ours."""
     is_sound = is_abandoned() or database.read(fulltext.check)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memoranda.ports import Keys
 
 _BATCH_NOTES: Final = 128
+_TABLES: Final = ("search_terms", "search_words", "search_statistics", "search_index")
 _INSERT: Final = """
     INSERT INTO search_index (
         rowid, entity_id, project_id, title, content, note_type, entity_type, created_at, updated_at,
@@ -136,6 +137,11 @@ class PostgresFullTextIndex:
     def check(self, conn: Connection) -> bool:
         """Whether the items are as many as were counted, and each has its words and no other is found."""
         return bool(rows(conn, _SOUND, self._project_id)[0][0])
+
+    def clear(self, conn: Connection) -> None:
+        """Remove whatever is here of the project, also what is damaged."""
+        for table in _TABLES:
+            run(conn, f"DELETE FROM {table} WHERE project_id = $1", self._project_id)  # noqa: S608
 
     def _removed(self, conn: Connection, entity_ids: Sequence[int]) -> int:
         if not entity_ids:

@@ -140,7 +140,12 @@ class IntegrityCheck:
 
     async def _check(self) -> None:
         began, started = self._now(), self._clock.monotonic()
-        if found := await _in_own_thread(self._full_check):
+        try:
+            found = await _in_own_thread(self._full_check)
+        except DatabaseDamaged:  # it does not ask by the store
+            self._store.is_damaged = True
+            raise
+        if found:
             self.findings = tuple(found)
             self._store.is_damaged = True
             logger.error(
