@@ -65,6 +65,13 @@ class Home:
         """The standard error of all servers."""
         return self.place / "stderr.log"
 
+    def leader(self) -> int:
+        """The process that leads the project now, 0 if none says so."""
+        try:
+            return int(json.loads((self.config / "main" / "leader.json").read_text())["pid"])
+        except (FileNotFoundError, ValueError):
+            return 0
+
     def configure(self) -> None:
         """Write the configuration file."""
         self.root.mkdir(exist_ok=True)

@@ -16,6 +16,7 @@ from tests.live.home import Content, Home
 _SCHEMA = "memoranda"
 _CONNECT_S = 10.0
 _AWAY_S = 60.0
+_LEADER = "SELECT (said::json->>'pid')::int FROM project_leader"
 _CONTENT = "SELECT content FROM entity WHERE file_path = $1"
 _CUT = (
     OSError,
@@ -59,6 +60,11 @@ class PostgresHome(Home):
         """All logs and the standard error of all servers."""
         files = [self.errors, *self.config.glob("*/memoranda.log*")]
         return "".join(file.read_text("utf-8", "replace") for file in files if file.is_file())
+
+    def leader(self) -> int:
+        """The process that leads the project now, 0 if none says so."""
+        found = self.rows(_LEADER)
+        return int(str(found[0][0])) if found and found[0][0] is not None else 0
 
     def content(self) -> Content:
         """A connection of its own."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,14 +20,6 @@ def serve(home: Home, port: int = 0) -> HttpServer:
     server = HttpServer(home.config, home.errors, "web", port=port)
     home.servers.append(server)  # type: ignore[arg-type]
     return server
-
-
-def leader_of(home: Home) -> int:
-    """The process that leads the project now, 0 if none says so."""
-    try:
-        return int(json.loads((home.config / "main" / "leader.json").read_text())["pid"])
-    except (FileNotFoundError, ValueError):
-        return 0
 
 
 def assert_each_finds_what_each_writes(servers: Sequence[Either], turn: str) -> None:
@@ -55,13 +46,13 @@ def test_http_and_stdio_servers_are_one_and_outlive_the_leader_over_http(home: H
     pipes = [home.start(f"pipe{number}") for number in range(2)]  # they open nothing yet
     web = serve(home)
     assert not web.call("list_directory").code
-    until(lambda: leader_of(home) == web.pid, "the first that was asked leads")
+    until(lambda: home.leader() == web.pid, "the first that was asked leads")
     for pipe in pipes:
         pipe.greet()
     assert_each_finds_what_each_writes([web, *pipes], "first")
 
     web.kill()
-    until(lambda: leader_of(home) in {pipe.pid for pipe in pipes}, "a server over stdio leads")
+    until(lambda: home.leader() in {pipe.pid for pipe in pipes}, "a server over stdio leads")
     assert_each_finds_what_each_writes(pipes, "second")
 
     again = serve(home, web.port)
