@@ -20,7 +20,7 @@ _TABLE: Final = "SELECT to_regclass($1)::text"
 _REVISION: Final = "SELECT version_num FROM {}.alembic_version"
 _HAS_SCHEMA: Final = "SELECT 1 FROM pg_namespace WHERE nspname = $1"
 _SERVER: Final = "SELECT current_setting('server_version_num')::int, getdatabaseencoding()"
-_OLDEST_SERVER: Final = 130_000
+_OLDEST_SERVER: Final = 140_000
 _UNHURRIED_S: Final = 24 * 3600.0
 """For one statement of a migration."""
 
@@ -53,7 +53,7 @@ def _bring_up(
     if version < _OLDEST_SERVER or encoding != "UTF8":
         raise DatabaseProblem(
             f"{shown} cannot keep the index: version {version // 10_000}, encoding {encoding}",
-            hint="Use PostgreSQL 13 or later, and a database whose encoding is UTF8.",
+            hint="Use PostgreSQL 14 or later, and a database whose encoding is UTF8.",
         )
     before = revision_of(conn, schema)
     if before == HEAD:

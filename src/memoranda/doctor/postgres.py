@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SLOW_S: Final = 0.02
 _PATIENCE_S: Final = 3.0
-_OLDEST_SERVER: Final = 130_000
+_OLDEST_SERVER: Final = 140_000
 _OTHERS: Final = 1
 """Connections of a process beside those of its transactions."""
 
@@ -115,7 +115,7 @@ def _version(server: ServerState) -> Check:
     return problem(
         "PostgreSQL",
         f"{said}: the index cannot be kept there",
-        "Use PostgreSQL 13 or later, and a database whose encoding is UTF8.",
+        "Use PostgreSQL 14 or later, and a database whose encoding is UTF8.",
     )
 
 

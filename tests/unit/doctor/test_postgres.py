@@ -85,8 +85,8 @@ def test_a_standby_is_a_problem() -> None:
 @pytest.mark.parametrize(
     ("changes", "verdict"),
     [
-        ({"version_number": 130_000}, Verdict.OK),
-        ({"version_number": 120_019}, Verdict.PROBLEM),
+        ({"version_number": 140_000}, Verdict.OK),
+        ({"version_number": 130_019}, Verdict.PROBLEM),
         ({"encoding": "LATIN1"}, Verdict.PROBLEM),
     ],
 )
