@@ -30,6 +30,8 @@ _LONG_S: Final = 6 * 3600.0
 _CLOSE_S: Final = 5.0
 _LEAST_VERSION: Final = (0, 8)
 _MEMORY_MB: Final = (64, 1024)
+_ALLOWED_MB: Final = "SELECT pg_size_bytes(current_setting('maintenance_work_mem')) >> 20"
+"""What the server gives such work anyway; a graph that is larger than its memory takes many times as long."""
 _BYTES_A_VECTOR: Final = 700
 """Of a graph in memory, beside two for each dimension."""
 _MAY_ENLIST: Final = """
@@ -166,7 +168,8 @@ async def _make(
         if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", lock):
             return False
         needed = vectors * (_BYTES_A_VECTOR + 2 * dimensions) >> 20
-        memory = max(_MEMORY_MB[0], min(_MEMORY_MB[1], needed))
+        allowed = await connection.fetchval(_ALLOWED_MB)
+        memory = max(_MEMORY_MB[0], min(max(_MEMORY_MB[1], allowed), needed))
         await connection.execute(
             "SET statement_timeout = 0; SET lock_timeout = 0;"
             f"SET maintenance_work_mem = '{memory}MB'"
