@@ -135,6 +135,7 @@ def is_usable(workspace: Workspace, project: Project) -> bool:
     """Whether the workspace still serves the project as it is configured, over the index it opened."""
     return (
         not workspace.store.is_damaged
+        and not workspace.coordinator.is_of_another_folder
         and (workspace.project.path, workspace.project.skips) == (project.path, project.skips)
         and workspace.index.is_there()
     )

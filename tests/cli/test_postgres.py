@@ -471,7 +471,13 @@ def test_what_rights_are_missing_is_named_by_the_doctor(
         postgres_url,
         f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {SCHEMA} TO "{weak}"',
     )
+    verdict, _, hint = tables()
+    assert verdict == PROBLEM
+    assert "GRANT USAGE, UPDATE ON ALL SEQUENCES" in hint
+    assert here("sync").code == 1
+    rows(postgres_url, f'GRANT USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO "{weak}"')
     assert tables()[0] == OK
+    assert here("sync").code == 0
     assert "the owner of the tables" in checks(here("doctor", "--json"))["rights"][1]
     with led(postgres_url, 1):  # another user's connection counts as well
         left, most = re.findall(r"\d+", checks(here("doctor", "--json"))["connections"][1])[:2]

@@ -10,8 +10,8 @@ from tools.postgres_server import databases
 
 from memoranda.db import postgres_errors, postgres_tables
 from memoranda.db.migrate_postgres import bring_up_schema
-from memoranda.db.postgres import PostgresDatabase
-from memoranda.errors import DatabaseAway, DatabaseLost
+from memoranda.db.postgres import PostgresDatabase, address_of
+from memoranda.errors import ConfigProblem, DatabaseAway, DatabaseLost, DatabaseProblem
 from memoranda.files.clock import SystemClock
 from memoranda.model.project import Project
 from memoranda.places.opened import OpenIndex
@@ -19,6 +19,7 @@ from memoranda.places.postgres import open_in
 from memoranda.repositories.driver import rows
 
 _ASK = "SELECT 1"
+_PLACES = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'entity'::regclass"
 
 
 def _opened(database: PostgresDatabase, name: str) -> OpenIndex:
@@ -66,6 +67,65 @@ def test_who_kept_the_number_of_a_project_notices_what_another_process_did(
     assert not one.is_there()
 
 
+@pytest.mark.parametrize(
+    "change", ["UPDATE project SET external_id = 'of another'", "TRUNCATE project CASCADE"]
+)
+def test_a_row_that_was_restored_or_is_gone_is_not_taken_for_the_same(
+    postgres: PostgresDatabase, change: str
+) -> None:
+    one = _opened(postgres, "one")
+    postgres.write(lambda conn: conn.exec_driver_sql(change))
+    with pytest.raises(DatabaseLost):
+        one.database.write(lambda conn: rows(conn, _ASK))
+    assert not one.is_there()
+    assert _opened(postgres, "one").is_there()
+
+
+def test_a_schema_in_which_tables_are_missing_is_said_to_be_so(postgres: PostgresDatabase) -> None:
+    postgres.write(lambda conn: conn.exec_driver_sql("DROP TABLE note_filter"))
+    with pytest.raises(DatabaseProblem, match="note_filter"):
+        bring_up_schema(postgres)
+
+
+def test_the_table_of_revisions_of_another_program_is_left_alone(postgres_url: str) -> None:
+    databases().execute("DROP SCHEMA memoranda CASCADE", postgres_url)
+    databases().execute("CREATE TABLE public.alembic_version (version_num text)", postgres_url)
+    databases().execute("INSERT INTO public.alembic_version VALUES ('abc123')", postgres_url)
+    found = set()
+    for schema in ("memoranda", "other"):
+        database = PostgresDatabase(address_of(postgres_url, schema))
+        try:
+            assert bring_up_schema(database) == "created"
+            found.add(database.read(lambda conn: rows(conn, _PLACES)[0][0]))
+        finally:
+            database.dispose()
+    assert found == {"memoranda", "other"}
+
+
+def test_a_pooler_is_asked_for_nothing_but_the_name_of_the_program(
+    postgres: PostgresDatabase,
+) -> None:
+    said = postgres.read(
+        lambda conn: rows(conn, "SELECT name FROM pg_settings WHERE source = 'client'")
+    )
+    assert {name for (name,) in said} <= {"application_name", "client_encoding"}
+    [(path, limit)] = postgres.read(
+        lambda conn: rows(
+            conn, "SELECT current_setting('search_path'), current_setting('statement_timeout')"
+        )
+    )
+    assert (path, limit) == ('"memoranda", public', "30s")
+
+
+def test_a_parameter_that_the_server_does_not_know_is_one_of_the_address(postgres_url: str) -> None:
+    database = PostgresDatabase(address_of(f"{postgres_url}?connect_timeout=10"))
+    try:
+        with pytest.raises(ConfigProblem, match="connect_timeout"):
+            database.read(lambda conn: rows(conn, _ASK))
+    finally:
+        database.dispose()
+
+
 def test_whatever_of_the_schema_is_missing_it_is_known_as_lost(postgres: PostgresDatabase) -> None:
     tables, functions = postgres.read(
         lambda conn: (
@@ -86,7 +146,7 @@ def test_whatever_of_the_schema_is_missing_it_is_known_as_lost(postgres: Postgre
     ]:
         with pytest.raises(DatabaseLost):
             postgres.read(lambda conn, asked=asked: _in_no_schema(conn, asked))
-    assert {table for (table,) in tables} == postgres_errors._LOST
+    assert {table for (table,) in tables} == postgres_errors.TABLES
 
 
 def _in_no_schema(conn: object, asked: str) -> None:

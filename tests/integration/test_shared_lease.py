@@ -20,7 +20,7 @@ from tests.integration.conftest import until
 from tests.integration.test_lease import SYNC, WATCH
 from tools.postgres_server import Server, databases
 
-from memoranda.db import postgres_leaders, postgres_locks
+from memoranda.db import postgres, postgres_leaders, postgres_locks
 from memoranda.db.postgres import address_of
 from memoranda.db.postgres_leaders import Leadership
 from memoranda.db.postgres_locks import PostgresLocks
@@ -368,7 +368,7 @@ class Wire:
 
 async def test_a_leader_nobody_answers_any_more_knows_soon(machine, postgres_url, monkeypatch):
     monkeypatch.setattr(postgres_locks, "ANSWER_S", 0.3)
-    monkeypatch.setattr(postgres_locks, "CONNECT_S", 0.3)
+    monkeypatch.setattr(postgres, "CONNECT_S", 0.3)
     server, _, name = postgres_url.rpartition("/")
     wire = Wire(int(server.rpartition(":")[2]))
     port = await wire.begin()

@@ -14,12 +14,14 @@ from sqlalchemy.engine import Connection
 
 from memoranda.db.migrate import HEAD, SCRIPTS
 from memoranda.db.postgres import PostgresDatabase
+from memoranda.db.postgres_errors import TABLES
 from memoranda.errors import DatabaseProblem
 
 _TABLE: Final = "SELECT to_regclass($1)::text"
 _REVISION: Final = "SELECT version_num FROM {}.alembic_version"
 _HAS_SCHEMA: Final = "SELECT 1 FROM pg_namespace WHERE nspname = $1"
 _SERVER: Final = "SELECT current_setting('server_version_num')::int, getdatabaseencoding()"
+_THERE: Final = "SELECT tablename::text FROM pg_tables WHERE schemaname = $1"
 _OLDEST_SERVER: Final = 140_000
 _UNHURRIED_S: Final = 24 * 3600.0
 """For one statement of a migration."""
@@ -34,7 +36,15 @@ def bring_up_schema(database: PostgresDatabase) -> Literal["created", "upgraded"
         DatabaseAway, DatabaseBusy: another time.
     """
     schema = database.address.schema
-    if database.read(lambda conn: revision_of(conn, schema)) == HEAD:
+    revision, missing = database.read(
+        lambda conn: (revision_of(conn, schema), missing_tables(conn, schema))
+    )
+    if revision == HEAD and missing:
+        raise DatabaseProblem(
+            f"Tables of the index are missing in {database.shown}: {', '.join(missing)}",
+            hint="The notes are not concerned. Delete the whole schema; the index is built anew from the notes.",
+        )
+    if revision == HEAD:
         return "current"
     patient = PostgresDatabase(replace(database.address, statement_s=_UNHURRIED_S))
     try:
@@ -68,6 +78,7 @@ def _bring_up(
     config = Config()
     config.set_main_option("script_location", SCRIPTS)
     config.attributes["connection"] = conn
+    config.attributes["schema"] = schema
     command.upgrade(config, "head")
     return "created" if before is None else "upgraded"
 
@@ -78,6 +89,12 @@ def revision_of(conn: Connection, schema: str) -> str | None:
     if conn.exec_driver_sql(_TABLE, (table,)).scalar() is None:
         return None
     return conn.exec_driver_sql(_REVISION.format(_quoted(schema))).scalar()
+
+
+def missing_tables(conn: Connection, schema: str) -> list[str]:
+    """Tables of a current schema that are not there, by name."""
+    found = conn.exec_driver_sql(_THERE, (schema,))
+    return sorted(TABLES - set(found.scalars()))
 
 
 def _quoted(name: str) -> str:

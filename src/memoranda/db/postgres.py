@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,6 +49,9 @@ _KEEPALIVE: Final = {
     "tcp_keepalives_count": "3",
 }
 """A client whose machine is gone gives back its locks after some ten seconds."""
+_SET: Final = (
+    "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS s (name, value)"
+)
 _TAKE: Final = "SELECT pg_advisory_xact_lock($1, $2)"
 _PROGRAM: Final = "memoranda"
 _UNREADABLE: Final = "its host or port cannot be read (in a password, / ? # @ and : are written as %2F %3F %23 %40 and %3A)"
@@ -268,27 +271,46 @@ async def _connected(address: Address, ended: Callable[[object], None], **_: obj
     return connection
 
 
-async def connect(address: Address, **_: object) -> Any:
-    """A connection of asyncpg, with the schema in its path and bounds on what it may take."""
+async def connect(
+    address: Address, settings: Mapping[str, str] | None = None, *, program: str = _PROGRAM
+) -> Any:
+    """A connection of asyncpg with the schema in its path.
+
+    They are set when it is open: a pooler takes few of them at the start.
+
+    Args:
+        address: where to.
+        settings: of the session; None: bounds on what it may take.
+        program: as administrators see it.
+    """
     import asyncpg
 
     quoted = address.schema.replace('"', '""')
-    return await asyncpg.connect(
+    named = {"search_path": f'"{quoted}", public', **(settings or _bounds(address))}
+    connection = await asyncpg.connect(
         address.url or None,
         timeout=CONNECT_S,
-        command_timeout=address.statement_s + _GRACE_S,
+        command_timeout=address.statement_s + _GRACE_S if settings is None else None,
         statement_cache_size=0,  # a statement is planned for its values each time, and nothing is kept
-        server_settings={
-            "application_name": _PROGRAM,
-            "search_path": f'"{quoted}", public',
-            "statement_timeout": f"{address.statement_s * 1000:.0f}",
-            "lock_timeout": f"{LOCK_S * 1000:.0f}",
-            "idle_in_transaction_session_timeout": f"{_IDLE_S * 1000:.0f}",
-            "TimeZone": "UTC",
-            "jit": "off",
-            **_KEEPALIVE,
-        },
+        server_settings={"application_name": program},
     )
+    try:
+        await connection.execute(_SET, list(named), list(named.values()), timeout=CONNECT_S)
+    except BaseException:
+        connection.terminate()
+        raise
+    return connection
+
+
+def _bounds(address: Address) -> dict[str, str]:
+    return {
+        "statement_timeout": f"{address.statement_s * 1000:.0f}",
+        "lock_timeout": f"{LOCK_S * 1000:.0f}",
+        "idle_in_transaction_session_timeout": f"{_IDLE_S * 1000:.0f}",
+        "TimeZone": "UTC",
+        "jit": "off",
+        **_KEEPALIVE,
+    }
 
 
 @contextmanager

@@ -17,13 +17,13 @@ from memoranda.errors import (
     MemorandaError,
 )
 
-_LOST: Final = frozenset({
+TABLES: Final = frozenset({
     "alembic_version", "entity", "file_failure", "index_meta", "link", "note_filter", "note_name", "observation",
     "project", "project_leader", "relation", "search_index", "search_statistics", "search_terms",
     "search_vector_chunks", "search_vector_embeddings", "search_vector_notes", "search_vector_spaces",
     "search_vector_sums", "search_words",
 })  # fmt: skip
-"""The tables of the migrations: where one is missing, all are."""
+"""The tables of the migrations."""
 _LOST_FUNCTIONS: Final = ("search_keys(", "reserve_ids(", "instr(")
 _NAMED: Final = re.compile(r'relation "(?:[^"]*\.)?([^".]+)" does not exist')
 
@@ -85,7 +85,9 @@ def _by_state(state: str, where: str, said: str) -> MemorandaError | None:
         case "55000" if "accepting connections" in said:  # an administrator has closed it
             return away(where, said)
         case "25006":
-            return away(where, "it is read-only, as a standby is")
+            return away(where, "it only reads, as a standby does, or lets this user only read")
+        case "42704" if "configuration parameter" in said:
+            return no_address(f"the server does not know a parameter of it ({said})")
         case "42501":
             return DatabaseProblem(
                 f"{where} does not allow that: {said}",
@@ -110,7 +112,7 @@ def _is_lost(state: str, said: str) -> bool:
     if state == "42883":
         return any(one in said for one in _LOST_FUNCTIONS)
     named = _NAMED.search(said)
-    return state == "3F000" or (named is not None and named[1] in _LOST)
+    return state == "3F000" or (named is not None and named[1] in TABLES)
 
 
 def away(where: str, why: str) -> DatabaseAway:

@@ -21,7 +21,7 @@ _SERVER: Final = """
            current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
            (SELECT sum(numbackends)::int FROM pg_stat_database),
            (SELECT count(*) FROM pg_stat_activity WHERE application_name = current_setting('application_name')),
-           (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+           (SELECT extversion FROM pg_extension WHERE extname = 'vector' AND to_regtype('halfvec') IS NOT NULL),
            (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
            has_database_privilege(current_database(), 'CREATE')
 """
@@ -37,6 +37,12 @@ _TABLES: Final = """
            coalesce(bool_and(pg_has_role(c.relowner, 'USAGE')), true)
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p')
+"""
+
+_SEQUENCES: Final = """
+    SELECT coalesce(bool_and(has_sequence_privilege(c.oid, 'USAGE') AND has_sequence_privilege(c.oid, 'UPDATE')), true)
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1 AND c.relkind = 'S'
 """
 
 
@@ -57,6 +63,7 @@ class ServerState:
         may_make_schemas: in this database.
         has_schema: with `may_use` and `may_make_tables` in it.
         may_write: read and write every table of it.
+        may_number: use every sequence of it.
         owns_tables: so that it may change them.
         revision: of its tables; None: there are none.
         size_bytes: of its tables with their indexes.
@@ -80,6 +87,7 @@ class ServerState:
     may_use: bool = False
     may_make_tables: bool = False
     may_write: bool = False
+    may_number: bool = False
     owns_tables: bool = False
     revision: str | None = None
     size_bytes: int = 0
@@ -113,6 +121,7 @@ def _asked(conn: Connection, schema: str) -> ServerState:
         may_use=may_use,
         may_make_tables=may_make_tables,
         may_write=may_write,
+        may_number=conn.exec_driver_sql(_SEQUENCES, (schema,)).scalar_one(),
         owns_tables=owns_tables,
         revision=revision_of(conn, schema) if may_use and may_write else None,
         size_bytes=size_bytes,

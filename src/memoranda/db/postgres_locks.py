@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 
 from loguru import logger
 
-from memoranda.db.postgres import CONNECT_S, Address
+from memoranda.db.postgres import Address, connect
 from memoranda.db.postgres_errors import meaning
 from memoranda.errors import DatabaseAway, DatabaseProblem
 
@@ -177,7 +177,7 @@ class PostgresLocks:
         if self._failure is not None and asyncio.get_running_loop().time() < next_at:
             raise self._failure
         try:
-            connection = await _open(self.address)
+            connection = await connect(self.address, _OPTIONS, program=_PROGRAM)
         except Exception as error:
             known = meaning(error, self.address.shown)
             if isinstance(known, DatabaseAway):
@@ -288,21 +288,6 @@ def slot_of(key: str) -> int:
 
 def _digest(named: bytes) -> bytes:
     return hashlib.blake2b(named, digest_size=8).digest()
-
-
-async def _open(address: Address) -> Any:
-    import asyncpg
-
-    quoted = address.schema.replace('"', '""')
-    return await asyncpg.connect(
-        address.url or None,
-        timeout=CONNECT_S,
-        server_settings={
-            "application_name": _PROGRAM,
-            "search_path": f'"{quoted}", public',
-            **_OPTIONS,
-        },
-    )
 
 
 async def _tried(numbers: Sequence[int], connection: Any) -> tuple[Any, int]:

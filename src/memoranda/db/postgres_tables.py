@@ -1,7 +1,7 @@
-"""A project's transactions on the tables in which it was found, and on no others.
+"""A project's transactions on the row in which it was found, and on no other.
 
-When tables are dropped and made anew, by whoever, numbers of projects begin again: who kept one would read and
-change the notes of another project. The table `project` then has another number of its own.
+When tables are made anew, or restored as they were before, numbers of projects begin again: who kept one would
+read and change the notes of another project. A row has an id that no other has, wherever it is.
 """
 
 from __future__ import annotations
@@ -17,35 +17,46 @@ from memoranda.errors import DatabaseLost
 
 T = TypeVar("T")
 
-_TABLES: Final = "SELECT to_regclass('project')::oid::bigint"
+_IDENTITY: Final = """
+    SELECT to_regclass('project')::oid::bigint, (SELECT external_id FROM project WHERE id = $1)
+"""
 _LOOK_S: Final = 1.0
 """So long a read believes what was seen last; a write looks each time."""
 
 
-def tables_of(conn: Any) -> int:
-    """A number of the tables that are there now; 0 if there are none."""
-    return int(conn.exec_driver_sql(_TABLES).scalar_one() or 0)
+Identity = tuple[int, str | None]
+"""A number of the tables, and what is said of a project's row; None: it is not there."""
+
+
+def identity_of(conn: Any, project_id: int) -> Identity:
+    """What the row of a project is now."""
+    tables, row = conn.exec_driver_sql(_IDENTITY, (project_id,)).one()
+    return int(tables), row
 
 
 class TablesOf:
-    """`ports.Database` for one project. Raises DatabaseLost once its tables are not those any more.
+    """`ports.Database` for one project. Raises DatabaseLost once its row is not that any more.
 
     Args:
         database: of the process.
-        tables: as `tables_of` said in the transaction that found the project.
+        project_id: of the row.
+        identity: as `identity_of` said in the transaction that found the row.
     """
 
-    def __init__(self, database: PostgresDatabase, tables: int) -> None:
+    def __init__(self, database: PostgresDatabase, project_id: int, identity: Identity) -> None:
         self._database = database
-        self._tables = database.tables = tables
+        self._project_id = project_id
+        self._identity = identity
+        self._has_row = True
+        database.tables = identity[0]
         self._seen_at = time.monotonic()
         self.reading: Executor = database.reading
         self.writing: Executor = database.writing
 
     @property
     def is_there(self) -> bool:
-        """Whether no project of the process has seen others since."""
-        return self._database.tables == self._tables
+        """Whether the row was this one when it was looked at last, and no project has seen other tables since."""
+        return self._has_row and self._database.tables == self._identity[0]
 
     def read(self, work: Callable[[Any], T], /) -> T:
         """As `PostgresDatabase.read`."""
@@ -63,11 +74,12 @@ class TablesOf:
     def _on_own(self, work: Callable[[Any], T], conn: Any, *, is_write: bool) -> T:
         now = time.monotonic()
         if is_write or now - self._seen_at > _LOOK_S:
-            self._database.tables = tables_of(conn)
+            found = identity_of(conn, self._project_id)
+            self._database.tables, self._has_row = found[0], found == self._identity
             self._seen_at = now
         if not self.is_there:
             raise DatabaseLost(
-                f"The tables in {self._database.shown} were made anew",
+                f"The index in {self._database.shown} was made anew or restored",
                 hint="The notes are not concerned; the index is built anew from them.",
             )
         return work(conn)

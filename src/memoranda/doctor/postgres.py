@@ -155,6 +155,13 @@ def _tables(facts: DatabaseFacts, server: ServerState) -> Check:
             f"the user {user} may not read and write every table of the schema {schema}",
             f"Let its owner run: GRANT SELECT, INSERT, UPDATE, DELETE ON {tables}.",
         )
+    if not server.may_number:
+        sequences = f'ALL SEQUENCES IN SCHEMA "{schema}" TO "{user}"'
+        return problem(
+            "tables",
+            f"the user {user} may not use every sequence of the schema {schema}",
+            f"Let its owner run: GRANT USAGE, UPDATE ON {sequences}.",
+        )
     if server.revision is None:
         if server.may_make_tables:
             return ok("tables", f"those of the schema {schema} are made at the next use")
@@ -193,7 +200,10 @@ def _vectors(facts: DatabaseFacts, server: ServerState) -> Iterator[Check]:
     if not facts.wants_vectors:
         return
     if server.vector is not None:
-        yield ok("pgvector", f"version {server.vector}: the database compares vectors")
+        yield ok(
+            "pgvector",
+            f"version {server.vector}: the database compares vectors where they are many",
+        )
         return
     without = "vectors are compared in this program, which reads all of them"
     if server.vector_available is None:

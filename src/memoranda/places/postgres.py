@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from typing import Final
@@ -19,7 +20,7 @@ from memoranda.db.postgres import Address, PostgresDatabase
 from memoranda.db.postgres_leaders import Leadership
 from memoranda.db.postgres_leading import is_led, keep_leaders_away
 from memoranda.db.postgres_locks import PostgresLocks
-from memoranda.db.postgres_tables import TablesOf, tables_of
+from memoranda.db.postgres_tables import Identity, TablesOf, identity_of
 from memoranda.errors import DatabaseAway, DatabaseProblem, MemorandaError, ProjectConflict
 from memoranda.model.project import Project
 from memoranda.places.opened import OpenIndex
@@ -32,12 +33,14 @@ from memoranda.repositories.store import Tx
 from memoranda.repositories.vector_near import retire_near
 from memoranda.repositories.vector_near_index import make_index
 from memoranda.repositories.vectors_pgvector import PostgresVectorIndex
+from memoranda.services.root_identity import require_own_folder
 from memoranda.sync.shared_lease import SharedLease
 from memoranda.sync.sync_service import INDEX_VERSION
 from memoranda.text.analysis import ENGLISH, Languages
 
 _AWAY_S: Final = 1.0
 """So long a database counts as away without being asked again."""
+_NO_TIME: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - of a transaction that writes no time
 _UNHURRIED_S: Final = 24 * 3600.0
 _SIZE: Final = """
     SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class AS c
@@ -120,6 +123,7 @@ class PostgresPlaces:
             return id_of(conn, project.permalink) if is_there else None
 
         def delete(project_id: int, conn: Connection) -> None:
+            require_own_folder(Tx(conn, project_id, _NO_TIME), project.path, project.name)
             if not keep_leaders_away(conn, address.schema, project_id):
                 raise ProjectConflict(
                     f"The index of {project.name} is not deleted: a server keeps it up to date",
@@ -185,9 +189,9 @@ def open_in(
     database: PostgresDatabase, project: Project, clock: Clock, languages: Languages = ENGLISH
 ) -> OpenIndex:
     """Open the index of a project in a schema that is current, without anybody who leads."""
-    project_id, tables = _project_id(database, project, clock)
+    project_id, identity = _project_id(database, project, clock)
     fulltext = PostgresFullTextIndex(project_id, languages)
-    own = TablesOf(database, tables)
+    own = TablesOf(database, project_id, identity)
     return OpenIndex(
         own,
         project_id,
@@ -209,15 +213,18 @@ def size_of(database: PostgresDatabase) -> int:
     return int(database.read(lambda conn: conn.exec_driver_sql(_SIZE).scalar_one()))
 
 
-def _project_id(database: PostgresDatabase, project: Project, clock: Clock) -> tuple[int, int]:
-    """The id of the project's row, and the tables in which it is."""
-    known, tables = database.read(lambda conn: (known_project(conn, project), tables_of(conn)))
-    if known is not None:
-        return known, tables
-    now = clock.now().replace(tzinfo=None)
-    return database.write(
-        lambda conn: (ensure_project(conn, project, now, INDEX_VERSION), tables_of(conn))
-    )
+def _project_id(database: PostgresDatabase, project: Project, clock: Clock) -> tuple[int, Identity]:
+    """The id of the project's row, and what tells the row from others."""
+
+    def find(conn: Connection) -> tuple[int, Identity] | None:
+        known = known_project(conn, project)
+        return None if known is None else (known, identity_of(conn, known))
+
+    def make(conn: Connection) -> tuple[int, Identity]:
+        made = ensure_project(conn, project, clock.now().replace(tzinfo=None), INDEX_VERSION)
+        return made, identity_of(conn, made)
+
+    return database.read(find) or database.write(make)
 
 
 def _healed(index: OpenIndex, clock: Clock) -> bool:

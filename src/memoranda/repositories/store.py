@@ -27,6 +27,8 @@ from memoranda.repositories.bulk import run_each
 T = TypeVar("T")
 
 _ATTEMPTS = 3
+_PATIENCE_S = 8.0
+"""Who got no answer for so long does not ask again."""
 _BACKOFF_S = 0.1
 _IN_LIMIT = 5000
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes an encoder every time
@@ -148,10 +150,12 @@ class Store:
     def _patiently(self, transaction: Callable[[], T]) -> T:
         """Retries with exponential back-off (spec 12.2)."""
         for attempt in range(_ATTEMPTS):
+            began = time.monotonic()
             try:
                 return transaction()
-            except (DatabaseBusy, DatabaseAway):
-                if attempt + 1 == _ATTEMPTS:
+            except (DatabaseBusy, DatabaseAway) as error:
+                has_waited = time.monotonic() - began > _PATIENCE_S
+                if attempt + 1 == _ATTEMPTS or (has_waited and isinstance(error, DatabaseAway)):
                     raise
                 time.sleep(_BACKOFF_S * 2**attempt)
             except DatabaseDamaged:

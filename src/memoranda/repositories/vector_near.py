@@ -47,6 +47,9 @@ _HAS_INDEX: Final = """
     JOIN pg_index AS i ON i.indexrelid = to_regclass(s.near_index) AND i.indisvalid
     WHERE s.project_id = $1 AND s.space = $2
 """
+_MAY_DROP: Final = """
+    SELECT coalesce(bool_or(pg_has_role(relowner, 'USAGE')), false) FROM pg_class WHERE oid = to_regclass($1)
+"""
 _SETTINGS: Final = """
     SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
         set_config('hnsw.ef_search', $1, true),
@@ -160,7 +163,7 @@ def retire_near(conn: Connection, project_id: int, space: str) -> None:
     if rows(conn, _HAS_TABLE)[0][0]:
         run(conn, _REMOVE, project_id, space)
     for (name,) in gone:
-        if name is not None:
+        if name is not None and rows(conn, _MAY_DROP, name)[0][0]:  # else it stays, of no rows
             run(conn, f"DROP INDEX IF EXISTS {name}")
 
 

@@ -70,6 +70,16 @@ class RootCheck:
             )
 
 
+def require_own_folder(tx: Tx, root: Path, name: str) -> None:
+    """For what only the index's own folder may do. Nothing where there is no folder, or the index knows none.
+
+    Raises:
+        OtherFolder: the folder is another one.
+    """
+    if (inode := _inode(root)) is not None and (why := difference(root, inode, *known(tx))):
+        raise OtherFolder(str(root), why, name=name)
+
+
 def difference(root: Path, inode: int, remembered: int | None, files: Iterable[SampledFile]) -> str:
     """Why the folder is another one, as the second half of a sentence; "" when it is the same."""
     if remembered is not None and inode != remembered:

@@ -16,7 +16,14 @@ from functools import partial
 
 from loguru import logger
 
-from memoranda.errors import DatabaseAway, DatabaseBusy, DatabaseLost, MemorandaError, NotReady
+from memoranda.errors import (
+    DatabaseAway,
+    DatabaseBusy,
+    DatabaseLost,
+    MemorandaError,
+    NotReady,
+    OtherFolder,
+)
 from memoranda.model.embedding import EmbeddingProgress
 from memoranda.model.live import LeaderState, WatchPlan
 from memoranda.model.sync import FailureKind, Progress, SyncPhase, SyncReport, SyncState
@@ -88,6 +95,7 @@ class SyncCoordinator:
         self._root = root
         self._is_long_lived = False
         self._state = SyncState()
+        self.is_of_another_folder = False
         self._running: asyncio.Task[SyncReport] | None = None
         self._live: asyncio.Task[None] | None = None
         self._leader: Leader | None = None
@@ -263,8 +271,14 @@ class SyncCoordinator:
 
     async def require_root(self, *, is_adopted: bool = False) -> None:
         """Before anything of another folder gets into the index, or out of it."""
-        if self._root is not None:
+        if self._root is None:
+            return
+        try:
             await asyncio.to_thread(self._root.adopt if is_adopted else self._root.check)
+        except OtherFolder:
+            self.is_of_another_folder = True
+            raise
+        self.is_of_another_folder = False
 
     async def _quiet(self) -> None:
         """Until no full sync runs."""

@@ -28,13 +28,20 @@ SERVER = ServerState(
     may_use=True,
     may_make_tables=True,
     may_write=True,
+    may_number=True,
     owns_tables=True,
     revision=HEAD,
     size_bytes=12_300_000,
 )
 SHOWN = "postgresql://ann@db.example.org/notes (schema memoranda)"
 WELL = DatabaseFacts(SHOWN, "memoranda", 5, SERVER, wants_vectors=True)
-BARE = {"may_use": False, "may_make_tables": False, "may_write": False, "owns_tables": False}
+BARE = {
+    "may_use": False,
+    "may_make_tables": False,
+    "may_write": False,
+    "may_number": False,
+    "owns_tables": False,
+}
 
 
 def judged(facts: DatabaseFacts) -> dict[str, Check]:
@@ -56,7 +63,10 @@ def test_a_server_that_works_is_well() -> None:
             Verdict.OK,
             "those of the schema memoranda are current, 12.3 MB with all projects",
         ),
-        "pgvector": (Verdict.OK, "version 0.8.0: the database compares vectors"),
+        "pgvector": (
+            Verdict.OK,
+            "version 0.8.0: the database compares vectors where they are many",
+        ),
         "connections": (
             Verdict.OK,
             "90 of 97 are left; a server takes up to 5, and 3 connections of Memoranda are open",
@@ -129,6 +139,12 @@ def test_plain_text_on_the_network_is_a_warning() -> None:
             Verdict.PROBLEM,
             'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "memoranda" TO "ann"',
             None,
+        ),
+        (
+            {"may_number": False},
+            Verdict.PROBLEM,
+            "GRANT USAGE, UPDATE ON ALL SEQUENCES",
+            State.CURRENT,
         ),
         ({"revision": None}, Verdict.OK, "are made at the next use", State.ABSENT),
         (
