@@ -254,6 +254,19 @@ def test_delete_index_deletes_the_rows_of_that_project_and_no_other(
     assert indexed("up", other).code == 0
 
 
+def test_a_copy_of_the_folder_deletes_no_index(
+    indexed: Cli, postgres_url: str, notes: Path, tmp_path: Path
+) -> None:
+    before = rows_by_project(postgres_url)
+    shutil.copytree(notes, tmp_path / "copy")
+    shutil.rmtree(notes)
+    (tmp_path / "copy").rename(notes)
+    outcome = indexed("project", "remove", "my notes", "--delete-index")
+    assert outcome.code == 1
+    assert "another" in outcome.err
+    assert rows_by_project(postgres_url) == before
+
+
 def test_a_project_without_rows_has_no_index_to_delete(
     indexed: Cli, postgres_url: str, tmp_path: Path
 ) -> None:

@@ -33,6 +33,8 @@ from memoranda.errors import (
 )
 from memoranda.model.search import SearchQuery
 from memoranda.model.sync import SyncPhase
+from memoranda.repositories.project import ProjectRepository
+from memoranda.services.root_identity import ROOT_IDENTITY
 from memoranda.workspace import Workspace, join
 
 
@@ -662,6 +664,21 @@ async def test_a_shared_index_is_of_one_folder(container, leading, home):
     with pytest.raises(OtherFolder):
         await container.workspace(container.find_project("One"))
     assert (await leading.browse.counts()).notes == 1
+
+
+@pytest.mark.skipif(BACKEND == "sqlite", reason="is about an index that servers share")
+async def test_a_server_whose_folder_is_another_one_now_serves_nothing(container):
+    """Somebody else has made another folder the project's."""
+    workspace = await opened(container)
+    fact = {"inode": 1_234_567}
+    await workspace.store.write(lambda tx: ProjectRepository(tx).set_fact(ROOT_IDENTITY, fact))
+    with pytest.raises(OtherFolder):
+        await workspace.coordinator.sync_now()
+    for _ in range(2):
+        with pytest.raises(OtherFolder):
+            await container.workspace(container.find_project("One"))
+    with pytest.raises(DatabaseProblem):  # it is closed
+        await workspace.browse.counts()
 
 
 @pytest.mark.sqlite  # see above
