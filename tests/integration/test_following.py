@@ -379,7 +379,7 @@ async def test_a_missing_folder_is_said_when_it_starts(servers, tmp_path):
     one.index.root.rename(tmp_path / "away")
     one.coordinator.start()
     await until(lambda: one.coordinator.state.phase is SyncPhase.FAILED)
-    assert one.coordinator.leader.watch.error_count >= 1
+    await until(lambda: one.coordinator.leader.watch.error_count >= 1)
     with pytest.raises(RootMissing):
         await one.coordinator.sync_now()
     await one.coordinator.stop()
